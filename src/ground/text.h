@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text: UTF-8 and UTF-16, and how names are quoted for SQL, CSV and directories.
+ */
+#ifndef CDC_TEXT_H
+#define CDC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "ground/buf.h"
+
+enum text_encoding { TEXT_UTF8 = 1, TEXT_UTF16LE = 2, TEXT_UTF16BE = 3 }; /* file format §1.3.13 */
+
+/* Well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). NUL is allowed. */
+bool text_is_utf8(const uint8_t *bytes, size_t size);
+/* Appends UTF-16 as UTF-8. 0, or -EBADMSG at an odd size or a lone surrogate (what came
+ * before it is appended). */
+int text_append_utf16(struct buf *buf, const uint8_t *bytes, size_t size, enum text_encoding);
+/* "name" with inner quotes doubled: an SQL identifier. */
+void text_append_identifier(struct buf *buf, const char *name);
+/* 'text' with inner quotes doubled: an SQL string. */
+void text_append_literal(struct buf *buf, const char *text);
+/* `/ % \`, control bytes and a leading `.` or `-` as %XX; over 200 bytes cut, then `~` and 16
+ * hex digits of the name's SHA-256 (design §2). Appends; the result is 1 to 217 bytes. */
+void text_append_directory(struct buf *buf, const char *name);
+/* As SQLite compares identifiers: without regard to ASCII case. */
+bool text_equal_name(const char *a, const char *b);
+
+#endif
