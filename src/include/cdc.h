@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cdc.h: the engine's public header, all that cdcctl and cdcfs may include of it.
+ *
+ * Change data capture for a SQLite database in WAL mode: the log is read from the outside, the
+ * changes stand in a store beside the database, and this header offers
+ *
+ *   administration   what SQL Server's procedures do: enable, disable, help, requests
+ *   queries          rows of a change function or a metadata table, rendered
+ *   the engine       the capture job of one database, in threads of its own
+ *   the view         what a mount shows: instances, files with their exact attributes, bytes
+ *
+ * Every call returns 0 (iterators 1 for an item, 0 for the end) or a negative errno:
+ *   -ENOMEM   memory        -EIO      the system or SQLite failed to read or write
+ *   -EBADMSG  corrupt bytes -ENOENT   no such table, instance, file
+ *   -EINVAL   an argument   -ERANGE   outside the validity interval
+ *   -ENODATA  over a gap    -EAGAIN   busy, try again; nothing new yet
+ *   -ENOTSUP  a database that cannot be captured   -EEXIST   there already
+ *   -EBUSY    another process runs the jobs        -EACCES, -EROFS, -ENOSPC as the system says
+ *   -ESTALE   gone meanwhile (a withdrawn file)    -EINTR    stopped
+ * Outputs are set on success only. `struct cdc_error *` may be NULL.
+ */
+#ifndef CDC_H
+#define CDC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CDC_API __attribute__((visibility("default")))
+
+struct cdc_error {
+        int number; /* SQL Server's message number, 0 if it has none */
+        char message[1024];
+};
+
+/* Which database: its path, and where the store is if not at <path>-cdc. */
+struct cdc_database {
+        const char *source;
+        const char *store; /* NULL = <source>-cdc */
+};
+
+/* A notice for the human (severity 10, skipped tables, progress), one line. */
+typedef void (*cdc_notice)(void *context, int number, const char *line);
+
+/* ---- administration -------------------------------------------------------------------- */
+
+/* sys.sp_cdc_enable_db. Checks that the database can be captured (WAL mode; with set_wal it is
+ * set first) and makes the store. Enabled already: notice 22905 and 0. */
+CDC_API int cdc_enable_db(const struct cdc_database *database, bool set_wal, cdc_notice notice,
+        void *context, struct cdc_error *ret_error);
+/* sys.sp_cdc_disable_db: drops every instance and removes the store. */
+CDC_API int cdc_disable_db(const struct cdc_database *database, struct cdc_error *ret_error);
+
+struct cdc_table_options {
+        const char *table;
+        const char *capture_instance; /* NULL = main_<table> */
+        const char *captured_columns; /* NULL = all; a comma list, items quoted with " or [] */
+        const char *index;            /* NULL = the primary key */
+        const char *role;             /* NULL = none */
+        int supports_net_changes;     /* 0, 1, -1 = 1 if there is a key */
+        bool is_mirror_off;           /* accepted; mirrors come later */
+};
+
+/* sys.sp_cdc_enable_table. With an agent running it returns when the agent captures the table;
+ * else the instance is pending until one does. */
+CDC_API int cdc_enable_table(const struct cdc_database *database,
+        const struct cdc_table_options *options, cdc_notice notice, void *context,
+        struct cdc_error *ret_error);
+/* enable-table --all: every ordinary table whose name is LIKE pattern (NULL = all) and that has
+ * no instance yet; notices name what is skipped and why. */
+CDC_API int cdc_enable_all(const struct cdc_database *database, const char *pattern,
+        cdc_notice notice, void *context, struct cdc_error *ret_error);
+/* sys.sp_cdc_disable_table; instance "all" = every instance of the table. */
+CDC_API int cdc_disable_table(const struct cdc_database *database, const char *table,
+        const char *instance, struct cdc_error *ret_error);
+/* Captures everything committed before the call and closes the open segment; returns when its
+ * files are listed and durable. -EBUSY without an agent. */
+CDC_API int cdc_rotate(const struct cdc_database *database, struct cdc_error *ret_error);
+
+/* ---- queries --------------------------------------------------------------------------- */
+
+enum cdc_type { CDC_NULL, CDC_INTEGER, CDC_REAL, CDC_TEXT, CDC_BLOB };
+
+struct cdc_value {
+        enum cdc_type type;
+        int64_t integer;
+        double real;
+        const void *bytes; /* TEXT in UTF-8 and BLOB; borrowed until the next row */
+        size_t size;
+};
+
+/* Rows of a result, forward only. One thread. */
+struct cdc_rows;
+
+/* sys.sp_cdc_help_change_data_capture: one row an instance; table NULL = all. */
+CDC_API int cdc_help_change_data_capture(const struct cdc_database *database, const char *table,
+        struct cdc_rows **ret_rows, struct cdc_error *ret_error);
+/* One row of name and value a line: agent, pid, position, lag, gaps, errors … */
+CDC_API int cdc_status(const struct cdc_database *database, struct cdc_rows **ret_rows,
+        struct cdc_error *ret_error);
+/* cdc.fn_cdc_get_all_changes_<instance>; from, to in any LSN text, row_filter 'all' or 'all
+ * update old' (NULL = the latter). -EINVAL, -ERANGE (313), -ENODATA over a gap, -EAGAIN if
+ * from is the LSN after max_lsn: nothing new yet. */
+CDC_API int cdc_get_all_changes(const struct cdc_database *database, const char *instance,
+        const char *from, const char *to, const char *row_filter, struct cdc_rows **ret_rows,
+        struct cdc_error *ret_error);
+/* sys.fn_cdc_get_min_lsn, sys.fn_cdc_get_max_lsn, as text 8:8:4 (23 bytes). instance NULL = the
+ * database's. *ret_text is "" while the instance is pending. */
+CDC_API int cdc_get_min_lsn(const struct cdc_database *database, const char *instance,
+        char ret_text[24], struct cdc_error *ret_error);
+CDC_API int cdc_get_max_lsn(const struct cdc_database *database, char ret_text[24],
+        struct cdc_error *ret_error);
+
+CDC_API unsigned cdc_rows_columns(const struct cdc_rows *rows);
+CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column);
+CDC_API int cdc_rows_next(struct cdc_rows *rows);
+CDC_API void cdc_rows_value(struct cdc_rows *rows, unsigned column, struct cdc_value *ret_value);
+/* Writes all (remaining) rows to fd as "csv" or "jsonl": for change functions the very bytes of
+ * the mount. 0 or negative errno. */
+CDC_API int cdc_rows_write(struct cdc_rows *rows, const char *format, int fd);
+CDC_API void cdc_rows_close(struct cdc_rows *rows);
+
+/* ---- the engine ------------------------------------------------------------------------ */
+
+/* The capture job and its helpers for one database, in threads of its own. */
+struct cdc_engine;
+
+enum cdc_log_level { CDC_LOG_ERROR = 3, CDC_LOG_WARNING = 4, CDC_LOG_INFO = 6, CDC_LOG_DEBUG = 7 };
+
+struct cdc_engine_options {
+        struct cdc_database database;
+        /* Called from the engine's threads, holding no lock, when something that a view shows
+         * may have changed. It may write to an eventfd and nothing else. */
+        void (*wakeup)(void *context);
+        void *wakeup_context;
+        void (*log)(void *context, enum cdc_log_level level, const char *line);
+        void *log_context;
+        enum cdc_log_level log_level;
+        uint64_t segment_bytes;       /* 0 = 16 MiB */
+        unsigned segment_age_seconds; /* 0 = 300 */
+        bool is_barrier_off;          /* never takes the application's write lock */
+};
+
+/* Checks that the database is enabled and can be captured, and that no other process runs its
+ * jobs (-EBUSY; the message names its pid). Opens nothing that must not cross a fork; may be
+ * called in a process that forks afterwards. */
+CDC_API int cdc_engine_check(const struct cdc_engine_options *options,
+        struct cdc_error *ret_error);
+/* Takes the lock, opens source and store, decides where to go on, starts the threads. Call it
+ * after the last fork. */
+CDC_API int cdc_engine_start(const struct cdc_engine_options *options,
+        struct cdc_engine **ret_engine, struct cdc_error *ret_error);
+/* Makes everything captured durable, stops the threads, lets go of the source. NULL is allowed.
+ * 0, or the error that had stopped the engine. */
+CDC_API int cdc_engine_stop(struct cdc_engine *engine);
+
+/* ---- the view -------------------------------------------------------------------------- */
+
+/* What a mount shows, read from the store alone: works beside an agent of another process and
+ * with the source absent. Thread-safe; each thread gets a read connection of its own. */
+struct cdc_view;
+/* An immutable picture: instances and their closed files. Reference-counted. */
+struct cdc_catalog;
+
+struct cdc_file {
+        uint64_t ino;
+        uint64_t ordinal; /* per instance and format, 1, 2, 3 …: order of the listing */
+        uint64_t size;
+        int64_t mtime_ns;
+        char from_lsn[21]; /* the digits of the name */
+        char to_lsn[21];
+};
+
+struct cdc_instance {
+        int64_t object_id;
+        uint64_t base_ino;   /* of its directory; its documents and folders follow */
+        int64_t mtime_ns;    /* moves whenever a file comes or goes */
+        const char *name;
+        const char *directory; /* its name in the mount */
+};
+
+/* What can be made as a small document. The ones marked * exist per instance too. */
+enum cdc_document {
+        CDC_DOCUMENT_README,
+        CDC_DOCUMENT_VALIDITY,     /* * validity.json */
+        CDC_DOCUMENT_MIN_LSN,      /* * */
+        CDC_DOCUMENT_MAX_LSN,      /* * */
+        CDC_DOCUMENT_DDL_HISTORY,  /* * csv */
+};
+
+CDC_API int cdc_view_open(const struct cdc_database *database, struct cdc_view **ret_view,
+        struct cdc_error *ret_error);
+CDC_API void cdc_view_close(struct cdc_view *view);
+/* Owner, group and mode bits (0666 masked) that the files of the mount have. */
+CDC_API void cdc_view_owner(const struct cdc_view *view, uint32_t *ret_uid, uint32_t *ret_gid,
+        uint32_t *ret_mode);
+/* Reads what is new in the store. 1 if the catalog changed, 0 if not, or negative errno. */
+CDC_API int cdc_view_refresh(struct cdc_view *view);
+CDC_API struct cdc_catalog *cdc_view_catalog(struct cdc_view *view); /* a reference of its own */
+CDC_API void cdc_catalog_unref(struct cdc_catalog *catalog);
+
+CDC_API size_t cdc_catalog_instances(const struct cdc_catalog *catalog);
+CDC_API const struct cdc_instance *cdc_catalog_instance(const struct cdc_catalog *catalog,
+        size_t index);
+CDC_API const struct cdc_instance *cdc_catalog_find_instance(const struct cdc_catalog *catalog,
+        const char *directory);
+/* Formats: 0 csv, 1 jsonl, … in the order of cdc_format_name. */
+CDC_API unsigned cdc_formats(void);
+CDC_API const char *cdc_format_name(unsigned format);   /* the folder: "csv" */
+CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" */
+/* The first file whose ordinal is greater than `after`, or NULL. Good while the catalog is. */
+CDC_API const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
+        const struct cdc_instance *instance, unsigned format, uint64_t after);
+CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *catalog,
+        const struct cdc_instance *instance, unsigned format, const char *name);
+CDC_API const struct cdc_file *cdc_catalog_find_ino(const struct cdc_catalog *catalog,
+        uint64_t ino);
+
+/* Renders a document as of now: *ret_bytes is the caller's to free. instance NULL = the root's. */
+CDC_API int cdc_document_render(struct cdc_view *view, const struct cdc_instance *instance,
+        enum cdc_document document, char **ret_bytes, size_t *ret_size);
+
+/* The bytes of one closed file. Any number of threads may read. */
+struct cdc_content;
+CDC_API int cdc_content_open(struct cdc_view *view, uint64_t ino,
+        struct cdc_content **ret_content);
+/* Fills `size` bytes at `offset` but for the end of the file: never a short count elsewhere. */
+CDC_API int cdc_content_read(struct cdc_content *content, uint64_t offset, void *buffer,
+        size_t size, size_t *ret_size);
+CDC_API void cdc_content_close(struct cdc_content *content);
+
+#endif
