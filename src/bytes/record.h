@@ -18,7 +18,7 @@ struct record {
 /* Opens `size` bytes of payload. 0, or -EBADMSG if the header does not fit in it. */
 int record_open(const uint8_t *payload, size_t size, struct record *ret_record);
 /* The next value, borrowing the payload's bytes. 1, 0 at the end, or -EBADMSG (a reserved
- * serial type, a body beyond the payload). */
+ * serial type, a body beyond the payload, bytes left over after the last body). */
 int record_next(struct record *record, struct value *ret_value);
 /* Decodes all values at once; columns beyond `capacity` are left out but still checked.
  * 0 or -EBADMSG. *ret_count = values stored. */

@@ -14,6 +14,8 @@ enum text_encoding { TEXT_UTF8 = 1, TEXT_UTF16LE = 2, TEXT_UTF16BE = 3 }; /* fil
 
 /* Well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). NUL is allowed. */
 bool text_is_utf8(const uint8_t *bytes, size_t size);
+/* The longest length, limit at most, at which a cut splits no UTF-8 character. */
+size_t text_cut(const uint8_t *bytes, size_t size, size_t limit);
 /* Appends UTF-16 as UTF-8. 0, or -EBADMSG at an odd size or a lone surrogate (what came
  * before it is appended). */
 int text_append_utf16(struct buf *buf, const uint8_t *bytes, size_t size, enum text_encoding);

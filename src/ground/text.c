@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text: checks and converts encodings, and quotes names for SQL and for directories.
+ *
+ * Names and texts come from other people's databases, so nothing is taken to be well-formed.
+ * It knows no locale and no Unicode tables: cases are folded for ASCII only, as SQLite does.
+ */
+#include "ground/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "ground/hash.h"
+
+enum { DIRECTORY_MAX = 200, UTF8_TAIL_MAX = 3 };
+
+static bool is_tail(uint8_t byte)
+{
+        return (byte & 0xc0) == 0x80;
+}
+
+/* Bytes of the well-formed character at p (Unicode, table 3-7), or 0. */
+static size_t character_size(const uint8_t *p, size_t left)
+{
+        uint8_t low = 0x80, high = 0xbf;
+        size_t size;
+        if (p[0] < 0x80)
+                return 1;
+        if (p[0] >= 0xc2 && p[0] <= 0xdf)
+                size = 2;
+        else if (p[0] >= 0xe0 && p[0] <= 0xef)
+                size = 3;
+        else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+                size = 4;
+        else
+                return 0;
+        /* The second byte is what shuts out overlong forms, surrogates and what is too large. */
+        if (p[0] == 0xe0)
+                low = 0xa0;
+        else if (p[0] == 0xed)
+                high = 0x9f;
+        else if (p[0] == 0xf0)
+                low = 0x90;
+        else if (p[0] == 0xf4)
+                high = 0x8f;
+        if (size > left || p[1] < low || p[1] > high)
+                return 0;
+        for (size_t i = 2; i < size; i++) {
+                if (!is_tail(p[i]))
+                        return 0;
+        }
+        return size;
+}
+
+bool text_is_utf8(const uint8_t *bytes, size_t size)
+{
+        for (size_t at = 0; at < size;) {
+                size_t step = character_size(bytes + at, size - at);
+                if (step == 0)
+                        return false;
+                at += step;
+        }
+        return true;
+}
+
+size_t text_cut(const uint8_t *bytes, size_t size, size_t limit)
+{
+        if (size <= limit)
+                return size;
+        size_t cut = limit;
+        while (cut > 0 && limit - cut < UTF8_TAIL_MAX && is_tail(bytes[cut]))
+                cut--;
+        /* A longer run of tail bytes is no character; there is nothing to keep whole. */
+        return is_tail(bytes[cut]) ? limit : cut;
+}
+
+static void append_character(struct buf *buf, uint32_t c)
+{
+        uint8_t bytes[4];
+        size_t size = 0;
+        if (c < 0x80) {
+                bytes[size++] = (uint8_t)c;
+        } else if (c < 0x800) {
+                bytes[size++] = (uint8_t)(0xc0 | c >> 6);
+                bytes[size++] = (uint8_t)(0x80 | (c & 0x3f));
+        } else if (c < 0x10000) {
+                bytes[size++] = (uint8_t)(0xe0 | c >> 12);
+                bytes[size++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+                bytes[size++] = (uint8_t)(0x80 | (c & 0x3f));
+        } else {
+                bytes[size++] = (uint8_t)(0xf0 | c >> 18);
+                bytes[size++] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+                bytes[size++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+                bytes[size++] = (uint8_t)(0x80 | (c & 0x3f));
+        }
+        buf_append(buf, bytes, size);
+}
+
+static uint32_t utf16_unit(const uint8_t *p, enum text_encoding encoding)
+{
+        return encoding == TEXT_UTF16BE ? (uint32_t)(p[0] << 8 | p[1])
+                                        : (uint32_t)(p[1] << 8 | p[0]);
+}
+
+int text_append_utf16(
+        struct buf *buf, const uint8_t *bytes, size_t size, enum text_encoding encoding)
+{
+        size_t even = size - size % 2;
+        for (size_t at = 0; at < even; at += 2) {
+                uint32_t c = utf16_unit(bytes + at, encoding);
+                if (c >= 0xd800 && c <= 0xdfff) {
+                        uint32_t low = at + 2 < even ? utf16_unit(bytes + at + 2, encoding) : 0;
+                        if (c >= 0xdc00 || low < 0xdc00 || low > 0xdfff)
+                                return -EBADMSG;
+                        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+                        at += 2;
+                }
+                append_character(buf, c);
+        }
+        return even == size ? 0 : -EBADMSG;
+}
+
+static void append_quoted(struct buf *buf, const char *text, char quote)
+{
+        buf_append_byte(buf, (uint8_t)quote);
+        for (const char *c = text; *c; c++) {
+                if (*c == quote)
+                        buf_append_byte(buf, (uint8_t)quote);
+                buf_append_byte(buf, (uint8_t)*c);
+        }
+        buf_append_byte(buf, (uint8_t)quote);
+}
+
+void text_append_identifier(struct buf *buf, const char *name)
+{
+        append_quoted(buf, name, '"');
+}
+
+void text_append_literal(struct buf *buf, const char *text)
+{
+        append_quoted(buf, text, '\'');
+}
+
+static bool needs_escape(uint8_t byte, bool first)
+{
+        if (byte < 0x20 || byte == 0x7f || byte == '/' || byte == '%' || byte == '\\')
+                return true;
+        return first && (byte == '.' || byte == '-');
+}
+
+static void append_escaped(struct buf *buf, const char *name)
+{
+        for (const char *c = name; *c; c++) {
+                if (needs_escape((uint8_t)*c, c == name))
+                        buf_append_format(buf, "%%%02X", (unsigned)(uint8_t)*c);
+                else
+                        buf_append_byte(buf, (uint8_t)*c);
+        }
+        /* No other name gives a lone %, and a directory must have a name. */
+        if (*name == 0)
+                buf_append_byte(buf, '%');
+}
+
+/* The cut keeps characters and %XX whole: a % in escaped text always begins three bytes. */
+static size_t cut_escaped(const uint8_t *escaped, size_t size)
+{
+        size_t cut = text_cut(escaped, size, DIRECTORY_MAX);
+        for (size_t back = 1; back <= 2; back++) {
+                if (escaped[cut - back] == '%')
+                        return cut - back;
+        }
+        return cut;
+}
+
+void text_append_directory(struct buf *buf, const char *name)
+{
+        size_t start = buf->size;
+        append_escaped(buf, name);
+        if (buf_error(buf) || buf->size - start <= DIRECTORY_MAX)
+                return;
+        buf->size = start + cut_escaped(buf->data + start, buf->size - start);
+        buf_append_format(buf, "~%016" PRIx64, hash_bytes64(name, strlen(name)));
+}
+
+bool text_equal_name(const char *a, const char *b)
+{
+        return sqlite3_stricmp(a, b) == 0;
+}
