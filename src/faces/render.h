@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * render: one row of a table for each format, and a renderer set up for one result.
+ *
+ *      _cleanup_(render_release) struct render render = {0};
+ *      int r = render_init(&render, render_find("csv"), changes_shape(changes));
+ *      render_header(&render, buf);
+ *      ... render_row(&render, values, buf) for each row ...
+ *
+ * The bytes are a pure function of the shape, the values and the renderer's version. A renderer
+ * whose bytes change gets a new version and keeps the old one beside it: closed files record the
+ * version they were made with. Golden files (tests/golden) hold each version.
+ *
+ * A new format is one file with its functions and one row in render.c.
+ */
+#ifndef CDC_RENDER_H
+#define CDC_RENDER_H
+
+#include <stdint.h>
+
+#include "faces/result.h"
+#include "ground/buf.h"
+
+struct render;
+
+/* A format. */
+struct renderer {
+        const char *name;   /* its folder in the mount: "csv" */
+        const char *suffix; /* of its files: ".csv" */
+        unsigned version;
+        /* What stands before the value of column `index`, made once for each result. */
+        void (*lead)(struct buf *buf, unsigned index, const char *name);
+        void (*header)(const struct render *render, struct buf *buf);
+        void (*row)(const struct render *render, const struct value *values, struct buf *buf);
+};
+
+/* A renderer for the rows of one shape. Immutable after render_init. */
+struct render {
+        const struct renderer *renderer;
+        const struct result_shape *shape; /* borrowed */
+        struct buf leads;                 /* the leads of all columns, one after the other */
+        uint32_t *lead_ends;              /* where each ends in `leads` */
+};
+
+/* The formats in the order of the listing (0 csv, 1 jsonl, …), newest version of each. */
+unsigned render_count(void);
+const struct renderer *render_at(unsigned format);
+/* By folder name, newest version; NULL if there is none. */
+const struct renderer *render_find(const char *name);
+/* A version that a closed file was made with; NULL if there is none. */
+const struct renderer *render_find_version(const char *name, unsigned version);
+
+/* The shape must outlive the render. 0 or -ENOMEM. */
+int render_init(
+        struct render *render, const struct renderer *renderer, const struct result_shape *shape);
+void render_release(struct render *render);
+/* Both append, and leave -ENOMEM in the buffer (buf_error). An empty result is its header. */
+void render_header(const struct render *render, struct buf *buf);
+void render_row(const struct render *render, const struct value *values, struct buf *buf);
+
+/* True for TEXT that cannot be shown as text (ill-formed, or with a NUL): files.csv counts them. */
+bool render_is_odd_text(const struct value *value, enum text_encoding encoding);
+
+#endif
