@@ -44,7 +44,7 @@ struct segments_limits {
         }
 
 /* The open file of one instance, all formats together. */
-struct segments_open {
+struct segments_tally {
         int64_t object_id;
         struct lsn from_lsn;
         uint64_t csv_bytes; /* estimated */
@@ -57,13 +57,13 @@ struct segments_open {
 
 /* The pure rules. Is a border due now? SEGMENTS_SIZE, SEGMENTS_AGE or SEGMENTS_NONE. */
 enum segments_cause segments_due(const struct segments_limits *limits,
-        const struct segments_open *open, size_t count, int64_t now_ns);
+        const struct segments_tally *open, size_t count, int64_t now_ns);
 /* Does this instance's file close at a border of that cause? */
-bool segments_should_close(const struct segments_limits *limits, const struct segments_open *open,
+bool segments_should_close(const struct segments_limits *limits, const struct segments_tally *open,
         enum segments_cause cause, int64_t now_ns);
 /* When SEGMENTS_AGE will be due if nothing more comes; INT64_MAX = never. */
 int64_t segments_deadline(
-        const struct segments_limits *limits, const struct segments_open *open, size_t count);
+        const struct segments_limits *limits, const struct segments_tally *open, size_t count);
 /* "size", "age", "ddl", "rotate", "resync", "gap", "stop"; "" for none. */
 const char *segments_cause_name(enum segments_cause cause);
 /* Bytes that a change takes as CSV, metadata included, within a few per cent. */
@@ -89,7 +89,7 @@ void segments_forget(struct segments *segments, int64_t object_id);
 /* Counts a change that was appended: number = its `__$seqval`, commit_ns = its commit time. */
 void segments_add(struct segments *segments, const struct change *change, uint64_t number,
         int64_t commit_ns, int64_t now_ns);
-const struct segments_open *segments_list(const struct segments *segments, size_t *ret_count);
+const struct segments_tally *segments_list(const struct segments *segments, size_t *ret_count);
 
 /* A border after to_lsn, in the caller's transaction: closes the files that take part, opens
  * their successors from to_lsn + 1 on and records the segment. *ret_closed: files closed (all
