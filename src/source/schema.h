@@ -40,9 +40,9 @@ struct schema_column {
         char *declared_type; /* "" if none */
         char affinity;       /* 'A' blob, 'B' text, 'C' numeric, 'D' integer, 'E' real */
         bool is_not_null;
-        bool is_virtual;     /* generated and not stored: no value in the log */
-        bool is_generated;   /* virtual or stored */
-        int storage;         /* position in the record, -1 for a virtual column */
+        bool is_virtual;   /* generated and not stored: no value in the log */
+        bool is_generated; /* virtual or stored */
+        int storage;       /* position in the record, -1 for a virtual column */
         bool has_default;
         struct value default_value; /* after affinity; its bytes are owned by the schema */
 };
@@ -57,8 +57,8 @@ struct schema_table {
         enum schema_kind kind; /* INTERNAL: sqlite_sequence, sqlite_stat1 … */
         bool is_without_rowid;
         bool is_strict;
-        bool is_parsed;    /* false: SQLite could not parse the text; no columns then */
-        int rowid_column;  /* the INTEGER PRIMARY KEY that stands for the rowid, or -1 */
+        bool is_parsed;   /* false: SQLite could not parse the text; no columns then */
+        int rowid_column; /* the INTEGER PRIMARY KEY that stands for the rowid, or -1 */
         struct schema_column *columns;
         unsigned column_count;
         unsigned *key; /* columns of the declared PRIMARY KEY, in key order */
@@ -92,8 +92,8 @@ void schema_rows_release(struct schema_rows *rows);
 int schema_rows_read(sqlite3 *db, struct schema_rows *ret_rows);
 /* Parses the rows. Texts that SQLite cannot parse give a table with is_parsed false.
  * 0, -ENOMEM or -EIO. The caller owns one reference. */
-int schema_build(const struct schema_rows *rows, enum text_encoding encoding,
-        struct schema **ret_schema);
+int schema_build(
+        const struct schema_rows *rows, enum text_encoding encoding, struct schema **ret_schema);
 struct schema *schema_ref(struct schema *schema);
 void schema_unref(struct schema *schema); /* NULL is allowed */
 

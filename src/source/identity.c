@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * identity: see the header. /proc/locks is asked for the holder's pid only: it names the lock by
+ * device and inode, and on some file systems by another device number than stat does.
+ */
+#include "source/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "ground/cleanup.h"
+
+static pid_t find_pid(const struct stat *st)
+{
+        pid_t found = 0;
+        char line[256];
+        FILE *locks = fopen("/proc/locks", "re");
+        while (locks && found == 0 && fgets(line, sizeof(line), locks)) {
+                int pid = 0;
+                unsigned long long inode = 0;
+                if (sscanf(line, "%*d: FLOCK %*s WRITE %d %*x:%*x:%llu", &pid, &inode) == 2 &&
+                        inode == st->st_ino)
+                        found = pid;
+        }
+        if (locks)
+                fclose(locks);
+        return found;
+}
+
+static int lock_refused(const char *path, const struct stat *st, struct problem *problem)
+{
+        pid_t pid = find_pid(st);
+        if (pid > 0)
+                return problem_set(problem, EBUSY, 0,
+                        "process %d runs the jobs of %s already: stop it first, or mount with "
+                        "-o nojobs",
+                        (int)pid, path);
+        return problem_set(problem, EBUSY, 0,
+                "another process runs the jobs of %s already: stop it first, or mount with "
+                "-o nojobs",
+                path);
+}
+
+int identity_claim(const char *path, struct identity *ret_identity, struct problem *problem)
+{
+        struct stat st;
+        _cleanup_free_ char *absolute = realpath(path, NULL);
+        _cleanup_close_ int fd = absolute ? open(absolute, O_RDONLY | O_CLOEXEC) : -1;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return problem_set(problem, errno, 0, "%s: %s", path, strerror(errno));
+        if (!S_ISREG(st.st_mode))
+                return problem_set(problem, EINVAL, 0, "%s is no regular file", path);
+        if (st.st_nlink > 1)
+                return problem_set(problem, ENOTSUP, 0,
+                        "%s has %lu hard links: SQLite would give each name a log of its own; "
+                        "remove the other names",
+                        path, (unsigned long)st.st_nlink);
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                if (errno == EWOULDBLOCK)
+                        return lock_refused(path, &st, problem);
+                return problem_set(problem, errno, 0, "cannot lock %s: %s", path, strerror(errno));
+        }
+        *ret_identity = (struct identity){
+                .fd = fd, .device = st.st_dev, .inode = st.st_ino, .path = steal(absolute)};
+        fd = -1;
+        return 0;
+}
+
+void identity_release(struct identity *identity)
+{
+        if (!identity->path)
+                return;
+        close(identity->fd);
+        free(identity->path);
+        *identity = (struct identity){.fd = -1};
+}
+
+int identity_changed(const struct identity *identity)
+{
+        struct stat st;
+        if (stat(identity->path, &st) < 0)
+                return -errno;
+        return st.st_dev != identity->device || st.st_ino != identity->inode;
+}
+
+int identity_holder(const char *path, pid_t *ret_pid)
+{
+        struct stat st;
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+                return 0;
+        if (errno != EWOULDBLOCK)
+                return -errno;
+        *ret_pid = find_pid(&st);
+        return 1;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * identity: which file the source is, and which process runs its jobs.
+ *
+ * One process at a time holds flock(LOCK_EX) on a descriptor of the source file and keeps it for
+ * its life: it is refused through symlinks and hard links alike, and disturbs no lock of SQLite
+ * (flock and POSIX locks do not meet). The descriptor must be closed after the last SQLite
+ * connection of this process to the source: closing it drops their POSIX locks.
+ */
+#ifndef CDC_IDENTITY_H
+#define CDC_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "ground/problem.h"
+
+struct identity {
+        int fd; /* owned */
+        uint64_t device;
+        uint64_t inode;
+        char *path; /* owned, absolute */
+};
+
+/* Takes the lock. -EBUSY if another process has it (the message names its pid), -ENOTSUP if the
+ * file has several hard links, else the system's error. */
+int identity_claim(const char *path, struct identity *ret_identity, struct problem *problem);
+void identity_release(struct identity *identity);
+/* 1 if the path no longer leads to the claimed file, 0 if it does, -ENOENT if it leads nowhere. */
+int identity_changed(const struct identity *identity);
+/* 1 if a process runs the jobs of the database, 0 if none does, or negative errno. *ret_pid is 0
+ * where the system does not tell. Only for a process without a SQLite connection to the source. */
+int identity_holder(const char *path, pid_t *ret_pid);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schema: rows of sqlite_schema to tables, columns, keys and indexes.
+ *
+ * One scratch database serves a whole build. Each table goes into its sqlite_schema alone, with
+ * its indexes, so that one text that this SQLite cannot parse hides no other table. Statistics
+ * and sequence tables are not put there: SQLite would read their contents.
+ */
+#include "source/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ground/cleanup.h"
+
+/* Shadow tables of the modules that come with SQLite and of well-known others. */
+static const char *const shadow_suffixes[] = {"data", "idx", "content", "docsize", "config",
+        "segments", "segdir", "stat", "node", "parent", "rowid", "vocab", "chunks", "rowids",
+        "info", "auxiliary", "vector_chunks00", "metadatachunks00", "metadatatext00"};
+
+void schema_rows_release(struct schema_rows *rows)
+{
+        for (size_t i = 0; i < rows->count; i++) {
+                free(rows->rows[i].type);
+                free(rows->rows[i].name);
+                free(rows->rows[i].table_name);
+                free(rows->rows[i].sql);
+        }
+        free(rows->rows);
+        *rows = (struct schema_rows){0};
+}
+
+static char *column_copy(sqlite3_stmt *stmt, int column)
+{
+        const char *text = (const char *)sqlite3_column_text(stmt, column);
+        return text ? strdup(text) : NULL;
+}
+
+/* Grows an array by one zeroed element. */
+static void *array_add(void *array_pointer, size_t *count, size_t size)
+{
+        void **array = array_pointer;
+        char *grown = realloc(*array, (*count + 1) * size);
+        if (!grown)
+                return NULL;
+        *array = grown;
+        return memset(grown + (*count)++ * size, 0, size);
+}
+
+int schema_rows_read(sqlite3 *db, struct schema_rows *ret_rows)
+{
+        _cleanup_(schema_rows_release) struct schema_rows rows = {0};
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = sqlite3_prepare_v2(db,
+                "SELECT rowid, type, name, tbl_name, rootpage, sql FROM main.sqlite_schema "
+                "ORDER BY rowid",
+                -1, &stmt, NULL);
+        while (r == SQLITE_OK || r == SQLITE_ROW) {
+                r = sqlite3_step(stmt);
+                if (r != SQLITE_ROW)
+                        break;
+                struct schema_row *row = array_add(&rows.rows, &rows.count, sizeof(*row));
+                if (!row)
+                        return -ENOMEM;
+                row->rowid = sqlite3_column_int64(stmt, 0);
+                row->type = column_copy(stmt, 1);
+                row->name = column_copy(stmt, 2);
+                row->table_name = column_copy(stmt, 3);
+                row->root = (uint32_t)sqlite3_column_int64(stmt, 4);
+                row->sql = column_copy(stmt, 5);
+        }
+        if (r != SQLITE_DONE)
+                return problem_errno(r);
+        *ret_rows = rows;
+        rows = (struct schema_rows){0};
+        return 0;
+}
+
+/* ---- the scratch database ---- */
+
+static int scratch_open(enum text_encoding encoding, sqlite3 **ret_scratch)
+{
+        static const char *const names[] = {"UTF-8", "UTF-8", "UTF-16le", "UTF-16be"};
+        _cleanup_sqlite_ sqlite3 *db = NULL;
+        char pragma[64];
+        int r = sqlite3_open_v2(":memory:", &db,
+                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+        if (r != SQLITE_OK)
+                return problem_errno(r);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+        /* Quoted strings as names are accepted as the application's SQLite accepts them. */
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 1, NULL);
+        sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA encoding='%s'", names[encoding]);
+        r = sqlite3_exec(db, pragma, NULL, NULL, NULL);
+        /* The filler gives SQLite pages that root page numbers may name; the table of defaults
+         * applies each affinity. */
+        if (r == SQLITE_OK)
+                r = sqlite3_exec(db,
+                        "CREATE TABLE sqlitefiller(b); INSERT INTO sqlitefiller "
+                        "VALUES(zeroblob(1048576));"
+                        "CREATE TEMP TABLE defaults(A BLOB, B TEXT, C NUMERIC, D INTEGER, E REAL);"
+                        "PRAGMA writable_schema=ON",
+                        NULL, NULL, NULL);
+        if (r != SQLITE_OK)
+                return problem_errno(r);
+        *ret_scratch = steal(db);
+        return 0;
+}
+
+static int scratch_run(sqlite3 *db, const char *sql)
+{
+        return problem_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+static int scratch_insert(sqlite3 *db, const struct schema_row *row, int root)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = sqlite3_prepare_v2(
+                db, "INSERT INTO sqlite_schema VALUES(?1, ?2, ?3, ?4, ?5)", -1, &stmt, NULL);
+        if (r != SQLITE_OK)
+                return problem_errno(r);
+        sqlite3_bind_text(stmt, 1, row->type, -1, SQLITE_STATIC);
+        sqlite3_bind_text(stmt, 2, row->name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(stmt, 3, row->table_name, -1, SQLITE_STATIC);
+        sqlite3_bind_int(stmt, 4, root);
+        sqlite3_bind_text(stmt, 5, row->sql, -1, SQLITE_STATIC);
+        return problem_errno(sqlite3_step(stmt));
+}
+
+/* Makes SQLite read the schema again at the next statement. */
+static int scratch_bump(sqlite3 *db)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        char pragma[64];
+        int r = sqlite3_prepare_v2(db, "PRAGMA schema_version", -1, &stmt, NULL);
+        if (r != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
+                return -EIO;
+        sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA schema_version=%d",
+                sqlite3_column_int(stmt, 0) + 1);
+        sqlite3_reset(stmt);
+        return scratch_run(db, pragma);
+}
+
+static void scratch_empty(sqlite3 *db)
+{
+        scratch_run(db, "DELETE FROM sqlite_schema WHERE name <> 'sqlitefiller'");
+        scratch_bump(db);
+}
+
+/* ---- one table ---- */
+
+static char affinity_of(const char *type, bool is_strict)
+{
+        if (is_strict && strcasecmp(type, "ANY") == 0)
+                return 'A';
+        if (strcasestr(type, "INT"))
+                return 'D';
+        if (strcasestr(type, "CHAR") || strcasestr(type, "CLOB") || strcasestr(type, "TEXT"))
+                return 'B';
+        if (type[0] == '\0' || strcasestr(type, "BLOB"))
+                return 'A';
+        if (strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB"))
+                return 'E';
+        return 'C';
+}
+
+static int copy_value(sqlite3_stmt *stmt, struct value *ret_value)
+{
+        struct value v = {.type = VALUE_NULL};
+        switch (sqlite3_column_type(stmt, 0)) {
+        case SQLITE_INTEGER:
+                v.type = VALUE_INTEGER;
+                v.integer = sqlite3_column_int64(stmt, 0);
+                break;
+        case SQLITE_FLOAT:
+                v.type = VALUE_REAL;
+                v.real = sqlite3_column_double(stmt, 0);
+                break;
+        case SQLITE_TEXT:
+        case SQLITE_BLOB:
+                v.type = sqlite3_column_type(stmt, 0) == SQLITE_TEXT ? VALUE_TEXT : VALUE_BLOB;
+                const void *bytes = sqlite3_column_blob(stmt, 0);
+                v.size = (uint32_t)sqlite3_column_bytes(stmt, 0);
+                uint8_t *copy = malloc(v.size + 1u);
+                if (!copy)
+                        return -ENOMEM;
+                if (v.size > 0)
+                        memcpy(copy, bytes, v.size);
+                v.bytes = copy;
+                break;
+        }
+        *ret_value = v;
+        return 0;
+}
+
+/* The value that rows have which were stored before the column was added: the constant after the
+ * column's affinity. Anything that is no constant cannot be the default of an added column. */
+static int read_default(sqlite3 *db, const char *expression, struct schema_column *column)
+{
+        _cleanup_free_ char *insert = NULL, *select = NULL;
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL, *read = NULL;
+        if (asprintf(&insert, "INSERT INTO temp.defaults(%c) VALUES(%s)", column->affinity,
+                    expression) < 0 ||
+                asprintf(&select, "SELECT %c FROM temp.defaults", column->affinity) < 0)
+                return -ENOMEM;
+        if (sqlite3_prepare_v2(db, insert, -1, &stmt, NULL) != SQLITE_OK ||
+                sqlite3_step(stmt) != SQLITE_DONE)
+                return 0;
+        column->has_default = true;
+        if (sqlite3_prepare_v2(db, select, -1, &read, NULL) != SQLITE_OK ||
+                sqlite3_step(read) != SQLITE_ROW)
+                return -EIO;
+        int r = copy_value(read, &column->default_value);
+        sqlite3_reset(read);
+        int cleared = scratch_run(db, "DELETE FROM temp.defaults");
+        return r < 0 ? r : cleared;
+}
+
+static int pragma_prepare(sqlite3 *db, const char *format, const char *name, sqlite3_stmt **ret)
+{
+        char *sql = sqlite3_mprintf(format, name);
+        if (!sql)
+                return -ENOMEM;
+        int r = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
+        sqlite3_free(sql);
+        return problem_errno(r);
+}
+
+static int read_flags(sqlite3 *db, struct schema_table *table)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = pragma_prepare(
+                db, "SELECT wr, strict FROM pragma_table_list(%Q, 'main')", table->name, &stmt);
+        if (r < 0)
+                return r;
+        if (sqlite3_step(stmt) != SQLITE_ROW)
+                return -EIO;
+        table->is_without_rowid = sqlite3_column_int(stmt, 0);
+        table->is_strict = sqlite3_column_int(stmt, 1);
+        return 0;
+}
+
+static int read_column(sqlite3 *db, sqlite3_stmt *stmt, struct schema_table *table, int *storage)
+{
+        size_t count = table->column_count;
+        struct schema_column *c = array_add(&table->columns, &count, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        table->column_count = (unsigned)count;
+        c->name = column_copy(stmt, 0);
+        c->declared_type = column_copy(stmt, 1);
+        if (!c->name || !c->declared_type)
+                return -ENOMEM;
+        int hidden = sqlite3_column_int(stmt, 5);
+        c->affinity = affinity_of(c->declared_type, table->is_strict);
+        c->is_not_null = sqlite3_column_int(stmt, 2);
+        c->is_virtual = hidden == 2;
+        c->is_generated = hidden == 2 || hidden == 3;
+        c->storage = c->is_virtual ? -1 : (*storage)++;
+        const char *expression = (const char *)sqlite3_column_text(stmt, 3);
+        return expression ? read_default(db, expression, c) : 0;
+}
+
+static int read_columns(sqlite3 *db, struct schema_table *table)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int storage = 0;
+        unsigned keys[2000], key_count = 0;
+        int r = pragma_prepare(db,
+                "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM "
+                "pragma_table_xinfo(%Q, 'main') ORDER BY cid",
+                table->name, &stmt);
+        while (r == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+                unsigned pk = (unsigned)sqlite3_column_int(stmt, 4);
+                if (pk > 0 && pk <= COUNT(keys)) {
+                        keys[pk - 1] = table->column_count;
+                        key_count = pk > key_count ? pk : key_count;
+                }
+                r = read_column(db, stmt, table, &storage);
+        }
+        if (r < 0 || key_count == 0)
+                return r;
+        table->key = malloc(key_count * sizeof(*table->key));
+        if (!table->key)
+                return -ENOMEM;
+        memcpy(table->key, keys, key_count * sizeof(*keys));
+        table->key_count = key_count;
+        return 0;
+}
+
+/* A single-column key without an index of its own is the rowid itself: INTEGER PRIMARY KEY, but
+ * not INTEGER PRIMARY KEY DESC (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"). */
+static int read_rowid_column(sqlite3 *db, struct schema_table *table)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        table->rowid_column = -1;
+        if (table->key_count != 1 || table->is_without_rowid)
+                return 0;
+        int r = pragma_prepare(db,
+                "SELECT count(*) FROM pragma_index_list(%Q, 'main') WHERE origin = 'pk'",
+                table->name, &stmt);
+        if (r < 0)
+                return r;
+        if (sqlite3_step(stmt) != SQLITE_ROW)
+                return -EIO;
+        if (sqlite3_column_int(stmt, 0) == 0)
+                table->rowid_column = (int)table->key[0];
+        return 0;
+}
+
+static int read_parents(sqlite3 *db, struct schema_table *table)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = pragma_prepare(db,
+                "SELECT DISTINCT \"table\" FROM pragma_foreign_key_list(%Q, 'main')", table->name,
+                &stmt);
+        while (r == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+                size_t count = table->parent_count;
+                char **parent = array_add(&table->parents, &count, sizeof(*parent));
+                if (!parent || !(*parent = column_copy(stmt, 0)))
+                        return -ENOMEM;
+                table->parent_count = (unsigned)count;
+        }
+        return r;
+}
+
+static int read_table(sqlite3 *db, struct schema_table *table)
+{
+        int r = read_flags(db, table);
+        if (r == 0)
+                r = read_columns(db, table);
+        if (r == 0)
+                r = read_rowid_column(db, table);
+        if (r == 0)
+                r = read_parents(db, table);
+        return r;
+}
+
+/* ---- indexes ---- */
+
+static int read_index_columns(sqlite3 *db, struct schema_index *index)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = pragma_prepare(db,
+                "SELECT cid FROM pragma_index_xinfo(%Q, 'main') WHERE key ORDER BY seqno",
+                index->name, &stmt);
+        while (r == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+                int column = sqlite3_column_int(stmt, 0);
+                if (column < 0) {
+                        index->has_expression = true;
+                        continue;
+                }
+                size_t count = index->column_count;
+                unsigned *slot = array_add(&index->columns, &count, sizeof(*slot));
+                if (!slot)
+                        return -ENOMEM;
+                *slot = (unsigned)column;
+                index->column_count = (unsigned)count;
+        }
+        return r;
+}
+
+static const struct schema_row *find_row(
+        const struct schema_rows *rows, const char *type, const char *name)
+{
+        for (size_t i = 0; i < rows->count; i++)
+                if (strcmp(rows->rows[i].type, type) == 0 &&
+                        text_equal_name(rows->rows[i].name, name))
+                        return &rows->rows[i];
+        return NULL;
+}
+
+static int read_indexes(sqlite3 *db, const struct schema_rows *rows,
+        const struct schema_table *table, struct schema *schema)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = pragma_prepare(db,
+                "SELECT name, \"unique\", partial FROM pragma_index_list(%Q, 'main')", table->name,
+                &stmt);
+        while (r == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+                struct schema_index *index =
+                        array_add(&schema->indexes, &schema->index_count, sizeof(*index));
+                if (!index || !(index->name = column_copy(stmt, 0)) ||
+                        !(index->table_name = strdup(table->name)))
+                        return -ENOMEM;
+                index->is_unique = sqlite3_column_int(stmt, 1);
+                index->is_partial = sqlite3_column_int(stmt, 2);
+                const struct schema_row *row = find_row(rows, "index", index->name);
+                index->rowid = row ? row->rowid : 0;
+                if (row && row->sql && !(index->sql = strdup(row->sql)))
+                        return -ENOMEM;
+                r = read_index_columns(db, index);
+        }
+        return r;
+}
+
+/* ---- the whole ---- */
+
+static bool is_shadow(const struct schema_rows *rows, const char *name)
+{
+        const char *underscore = strrchr(name, '_');
+        for (size_t i = 0; underscore && i < COUNT(shadow_suffixes); i++) {
+                if (strcasecmp(underscore + 1, shadow_suffixes[i]) != 0)
+                        continue;
+                _cleanup_free_ char *owner = strndup(name, (size_t)(underscore - name));
+                const struct schema_row *row = owner ? find_row(rows, "table", owner) : NULL;
+                if (row && row->sql && strncasecmp(row->sql, "CREATE VIRTUAL", 14) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static enum schema_kind kind_of(const struct schema_rows *rows, const struct schema_row *row)
+{
+        if (strcmp(row->type, "view") == 0)
+                return SCHEMA_VIEW;
+        if (strncasecmp(row->sql, "CREATE VIRTUAL", 14) == 0)
+                return SCHEMA_VIRTUAL;
+        if (strncasecmp(row->name, "sqlite_", 7) == 0)
+                return SCHEMA_INTERNAL;
+        return is_shadow(rows, row->name) ? SCHEMA_SHADOW : SCHEMA_TABLE;
+}
+
+/* Puts the table and its indexes into the scratch database. Roots are any page that is there;
+ * SQLite demands different ones for the indexes of a table. */
+static int scratch_load(sqlite3 *db, const struct schema_rows *rows, const struct schema_row *table)
+{
+        int root = 3;
+        int r = scratch_insert(db, table, root++);
+        for (size_t i = 0; r == 0 && i < rows->count; i++) {
+                const struct schema_row *row = &rows->rows[i];
+                if (strcmp(row->type, "index") == 0 && row->sql && root < 250 &&
+                        text_equal_name(row->table_name, table->name))
+                        r = scratch_insert(db, row, root++);
+        }
+        return r < 0 ? r : scratch_bump(db);
+}
+
+static int add_table(
+        sqlite3 *db, const struct schema_rows *rows, const struct schema_row *row, struct schema *s)
+{
+        struct schema_table *table = array_add(&s->tables, &s->table_count, sizeof(*table));
+        if (!table || !(table->name = strdup(row->name)) || !(table->sql = strdup(row->sql)))
+                return -ENOMEM;
+        table->rowid = row->rowid;
+        table->root = row->root;
+        table->kind = kind_of(rows, row);
+        table->rowid_column = -1;
+        if (table->kind != SCHEMA_TABLE && table->kind != SCHEMA_SHADOW)
+                return 0;
+        int r = scratch_load(db, rows, row);
+        if (r == 0)
+                r = read_table(db, table);
+        if (r == 0)
+                r = read_indexes(db, rows, table, s);
+        table->is_parsed = r == 0;
+        scratch_empty(db);
+        return r == -ENOMEM ? r : 0;
+}
+
+int schema_build(
+        const struct schema_rows *rows, enum text_encoding encoding, struct schema **ret_schema)
+{
+        _cleanup_sqlite_ sqlite3 *db = NULL;
+        int r = scratch_open(encoding, &db);
+        if (r < 0)
+                return r;
+        struct schema *schema = calloc(1, sizeof(*schema));
+        if (!schema)
+                return -ENOMEM;
+        schema->references = 1;
+        for (size_t i = 0; r == 0 && i < rows->count; i++) {
+                const struct schema_row *row = &rows->rows[i];
+                bool is_table = row->type && row->name && row->sql &&
+                                (strcmp(row->type, "table") == 0 || strcmp(row->type, "view") == 0);
+                if (is_table)
+                        r = add_table(db, rows, row, schema);
+        }
+        if (r < 0) {
+                schema_unref(schema);
+                return r;
+        }
+        *ret_schema = schema;
+        return 0;
+}
+
+struct schema *schema_ref(struct schema *schema)
+{
+        schema->references++;
+        return schema;
+}
+
+static void table_release(struct schema_table *table)
+{
+        for (unsigned i = 0; i < table->column_count; i++) {
+                struct schema_column *c = &table->columns[i];
+                free(c->name);
+                free(c->declared_type);
+                if (c->default_value.type == VALUE_TEXT || c->default_value.type == VALUE_BLOB)
+                        free((void *)c->default_value.bytes);
+        }
+        for (unsigned i = 0; i < table->parent_count; i++)
+                free(table->parents[i]);
+        free(table->parents);
+        free(table->columns);
+        free(table->key);
+        free(table->name);
+        free(table->sql);
+}
+
+void schema_unref(struct schema *schema)
+{
+        if (!schema || --schema->references > 0)
+                return;
+        for (size_t i = 0; i < schema->table_count; i++)
+                table_release(&schema->tables[i]);
+        for (size_t i = 0; i < schema->index_count; i++) {
+                free(schema->indexes[i].name);
+                free(schema->indexes[i].table_name);
+                free(schema->indexes[i].sql);
+                free(schema->indexes[i].columns);
+        }
+        free(schema->tables);
+        free(schema->indexes);
+        free(schema);
+}
+
+const struct schema_table *schema_find_table(const struct schema *schema, const char *name)
+{
+        for (size_t i = 0; i < schema->table_count; i++)
+                if (text_equal_name(schema->tables[i].name, name))
+                        return &schema->tables[i];
+        return NULL;
+}
+
+const struct schema_table *schema_find_rowid(const struct schema *schema, int64_t rowid)
+{
+        for (size_t i = 0; i < schema->table_count; i++)
+                if (schema->tables[i].rowid == rowid)
+                        return &schema->tables[i];
+        return NULL;
+}
+
+const struct schema_index *schema_find_index(const struct schema *schema, const char *name)
+{
+        for (size_t i = 0; i < schema->index_count; i++)
+                if (text_equal_name(schema->indexes[i].name, name))
+                        return &schema->indexes[i];
+        return NULL;
+}
+
+int schema_find_column(const struct schema_table *table, const char *name)
+{
+        for (unsigned i = 0; i < table->column_count; i++)
+                if (text_equal_name(table->columns[i].name, name))
+                        return (int)i;
+        return -1;
+}
