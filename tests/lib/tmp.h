@@ -46,8 +46,8 @@ static inline void tmp_open(struct tmp *tmp)
         tmp_check(mkdtemp(tmp->directory) != NULL, tmp->directory);
 }
 
-static inline int tmp_remove_one(const char *path, const struct stat *stat, int type,
-        struct FTW *walk)
+static inline int tmp_remove_one(
+        const char *path, const struct stat *stat, int type, struct FTW *walk)
 {
         (void)stat;
         (void)type;
