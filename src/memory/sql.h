@@ -21,9 +21,9 @@ int sql_bind_time(sqlite3_stmt *stmt, int parameter, int64_t wall_ns);
 /* NULL binds NULL. The text must live until the statement is reset. */
 int sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *text);
 /* Storage class and bytes stay: UTF-16 text that begins with a byte order mark is kept whole,
- * which SQLite's own binding would strip. The bytes must live until the statement is reset.
- * -ENOTSUP: TEXT of an odd number of bytes in UTF-16, which SQLite cannot bind as TEXT (the
- * caller binds it as BLOB through CAST, see changetable). */
+ * which SQLite's own binding would strip. The one exception is TEXT of an odd number of bytes in
+ * UTF-16, which SQLite cannot bind as TEXT: it becomes a BLOB of the same bytes. The bytes must
+ * live until the statement is reset. */
 int sql_bind_value(
         sqlite3_stmt *stmt, int parameter, const struct value *value, enum text_encoding);
 
@@ -46,9 +46,8 @@ bool sql_column_lsn(sqlite3_stmt *stmt, int column, struct lsn *ret_lsn);
 int64_t sql_column_time(sqlite3_stmt *stmt, int column);
 /* A copy in UTF-8, NULL for SQL NULL; the caller frees it. 0 or -ENOMEM. */
 int sql_column_string(sqlite3_stmt *stmt, int column, char **ret_text);
-/* Borrows the column's value until the next step or reset; TEXT in the given encoding, which
- * must be the database's so that no byte changes. */
-void sql_column_value(
-        sqlite3_stmt *stmt, int column, enum text_encoding encoding, struct value *ret_value);
+/* Borrows the column's value until the next step or reset; TEXT in the database's encoding, no
+ * byte changed. The column must not have been read as text before. */
+void sql_column_value(sqlite3_stmt *stmt, int column, struct value *ret_value);
 
 #endif
