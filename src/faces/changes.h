@@ -35,8 +35,8 @@ enum { CHANGES_METADATA = 4 }; /* columns before the captured ones */
 
 /* Change numbers (`__$seqval`), both ends inclusive; empty if first > last. */
 struct changes_range {
-        int64_t first;
-        int64_t last;
+        uint64_t first;
+        uint64_t last;
 };
 
 struct changes;

@@ -16,7 +16,8 @@
 #ifndef CDC_RENDER_H
 #define CDC_RENDER_H
 
-#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "faces/result.h"
 #include "ground/buf.h"
@@ -39,7 +40,7 @@ struct render {
         const struct renderer *renderer;
         const struct result_shape *shape; /* borrowed */
         struct buf leads;                 /* the leads of all columns, one after the other */
-        uint32_t *lead_ends;              /* where each ends in `leads` */
+        size_t *lead_ends;                /* lead i stands from lead_ends[i] to lead_ends[i + 1] */
 };
 
 /* The formats in the order of the listing (0 csv, 1 jsonl, …), newest version of each. */

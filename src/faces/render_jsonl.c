@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * render_jsonl: one JSON object a line, metadata first, then the columns; no header.
+ *
+ *   NULL     null                       REAL  with `.` or `e`; 9.0e+999, -9.0e+999
+ *   INTEGER  exact digits               BLOB  "\\x…" in lower hex
+ *   TEXT     a string; ill-formed UTF-8 (UTF-16): "\\X…", hex of its bytes; one that itself
+ *            begins with \x or \X: {"$text": "…"}
+ *
+ * The number 9.0e+999 is what every reader that takes it reads as infinity, and it keeps a
+ * column of numbers one of numbers. It knows nothing of change tables.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "faces/render_formats.h"
+#include "faces/scalar.h"
+
+/* The letter after the backslash, 'u' for \u00XX, 0 for a byte that stands as it is. */
+static char escape_letter(uint8_t byte)
+{
+        switch (byte) {
+        case '"':
+        case '\\':
+                return (char)byte;
+        case '\n':
+                return 'n';
+        case '\t':
+                return 't';
+        case '\r':
+                return 'r';
+        case '\b':
+                return 'b';
+        case '\f':
+                return 'f';
+        default:
+                return byte < 0x20 ? 'u' : 0;
+        }
+}
+
+static void append_escape(struct buf *buf, uint8_t byte, char letter)
+{
+        buf_append_byte(buf, '\\');
+        buf_append_byte(buf, (uint8_t)letter);
+        if (letter != 'u')
+                return;
+        buf_append(buf, "00", 2);
+        buf_append_hex(buf, &byte, 1);
+}
+
+/* Whatever needs no escape is copied in runs. */
+static void append_string(struct buf *buf, const uint8_t *bytes, size_t size)
+{
+        size_t run = 0;
+        buf_append_byte(buf, '"');
+        for (size_t i = 0; i < size; i++) {
+                char letter = escape_letter(bytes[i]);
+                if (!letter)
+                        continue;
+                buf_append(buf, bytes + run, i - run);
+                append_escape(buf, bytes[i], letter);
+                run = i + 1;
+        }
+        buf_append(buf, bytes + run, size - run);
+        buf_append_byte(buf, '"');
+}
+
+/* mark: "\\\\x" for a BLOB, "\\\\X" for TEXT that is none. */
+static void append_marked_hex(struct buf *buf, const char *mark, const struct value *value)
+{
+        buf_append_byte(buf, '"');
+        buf_append_string(buf, mark);
+        buf_append_hex(buf, value->bytes, value->size);
+        buf_append_byte(buf, '"');
+}
+
+static bool looks_marked(const uint8_t *bytes, size_t size)
+{
+        return size >= 2 && bytes[0] == '\\' && (bytes[1] == 'x' || bytes[1] == 'X');
+}
+
+static void append_text(struct buf *buf, const struct value *value, enum text_encoding encoding)
+{
+        struct scalar_text text;
+        if (scalar_text_read(value, encoding, &text) < 0) {
+                buf->error = text.converted.error;
+                return;
+        }
+        if (text.care == SCALAR_PLAIN) {
+                buf_append_byte(buf, '"');
+                buf_append(buf, text.bytes, text.size);
+                buf_append_byte(buf, '"');
+        } else if (text.care == SCALAR_ODD) {
+                append_marked_hex(buf, "\\\\X", value);
+        } else if (looks_marked(text.bytes, text.size)) {
+                buf_append_string(buf, "{\"$text\": ");
+                append_string(buf, text.bytes, text.size);
+                buf_append_byte(buf, '}');
+        } else {
+                append_string(buf, text.bytes, text.size);
+        }
+        scalar_text_release(&text);
+}
+
+static void append_real(struct buf *buf, double real)
+{
+        if (isfinite(real))
+                scalar_append_real(buf, real);
+        else if (isnan(real))
+                buf_append_string(buf, "null");
+        else
+                buf_append_string(buf, real > 0 ? "9.0e+999" : "-9.0e+999");
+}
+
+static void append_blob(struct buf *buf, const struct value *value, enum result_kind kind)
+{
+        if (kind == RESULT_LSN && value->size == LSN_SIZE) {
+                buf_append_byte(buf, '"');
+                scalar_append_lsn(buf, value->bytes);
+                buf_append_byte(buf, '"');
+                return;
+        }
+        append_marked_hex(buf, "\\\\x", value);
+}
+
+static void append_value(struct buf *buf, const struct value *value, enum result_kind kind,
+        enum text_encoding encoding)
+{
+        switch (value->type) {
+        case VALUE_NULL:
+                buf_append(buf, "null", 4);
+                break;
+        case VALUE_INTEGER:
+                scalar_append_integer(buf, value->integer);
+                break;
+        case VALUE_REAL:
+                append_real(buf, value->real);
+                break;
+        case VALUE_TEXT:
+                append_text(buf, value, encoding);
+                break;
+        case VALUE_BLOB:
+                append_blob(buf, value, kind);
+                break;
+        }
+}
+
+/* `{"name":` for the first column, `,"name":` for the others. */
+static void jsonl_lead(struct buf *buf, unsigned index, const char *name)
+{
+        struct value text = {VALUE_TEXT, (uint32_t)strlen(name), {.bytes = (const uint8_t *)name}};
+        buf_append_byte(buf, index > 0 ? ',' : '{');
+        if (text_is_utf8(text.bytes, text.size))
+                append_string(buf, text.bytes, text.size);
+        else
+                append_marked_hex(buf, "\\\\X", &text);
+        buf_append_byte(buf, ':');
+}
+
+static void jsonl_header(const struct render *render, struct buf *buf)
+{
+        (void)render;
+        (void)buf;
+}
+
+static void jsonl_row(const struct render *render, const struct value *values, struct buf *buf)
+{
+        const struct result_shape *shape = render->shape;
+        for (unsigned i = 0; i < shape->count; i++) {
+                render_append_lead(render, i, buf);
+                append_value(buf, &values[i], shape->columns[i].kind, shape->encoding);
+        }
+        buf_append(buf, "}\n", 2);
+}
+
+const struct renderer render_jsonl = {
+        .name = "jsonl",
+        .suffix = ".jsonl",
+        .version = 1,
+        .lead = jsonl_lead,
+        .header = jsonl_header,
+        .row = jsonl_row,
+};
