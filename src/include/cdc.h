@@ -112,6 +112,10 @@ CDC_API int cdc_get_min_lsn(const struct cdc_database *database, const char *ins
 CDC_API int cdc_get_max_lsn(const struct cdc_database *database, char ret_text[24],
         struct cdc_error *ret_error);
 
+/* sys.fn_cdc_increment_lsn, sys.fn_cdc_decrement_lsn: the neighbour of any LSN text. -EINVAL. */
+CDC_API int cdc_increment_lsn(const char *lsn, char ret_text[24], struct cdc_error *ret_error);
+CDC_API int cdc_decrement_lsn(const char *lsn, char ret_text[24], struct cdc_error *ret_error);
+
 CDC_API unsigned cdc_rows_columns(const struct cdc_rows *rows);
 CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column);
 CDC_API int cdc_rows_next(struct cdc_rows *rows);
@@ -151,6 +155,14 @@ CDC_API int cdc_engine_check(const struct cdc_engine_options *options,
  * after the last fork. */
 CDC_API int cdc_engine_start(const struct cdc_engine_options *options,
         struct cdc_engine **ret_engine, struct cdc_error *ret_error);
+/* What only a running engine knows, for documents: idle time writes nothing to the store. */
+struct cdc_pulse {
+        char end_of_log[24]; /* the last commit in the log that a look found; "" = none yet */
+        int64_t as_of_ns;    /* when the last look found the end of the log */
+        bool is_caught_up;   /* everything up to end_of_log is captured */
+};
+/* As of now, from any thread. */
+CDC_API void cdc_engine_pulse(struct cdc_engine *engine, struct cdc_pulse *ret_pulse);
 /* Makes everything captured durable, stops the threads, lets go of the source. NULL is allowed.
  * 0, or the error that had stopped the engine. */
 CDC_API int cdc_engine_stop(struct cdc_engine *engine);
@@ -158,10 +170,25 @@ CDC_API int cdc_engine_stop(struct cdc_engine *engine);
 /* ---- the view -------------------------------------------------------------------------- */
 
 /* What a mount shows, read from the store alone: works beside an agent of another process and
- * with the source absent. Thread-safe; each thread gets a read connection of its own. */
+ * with the source absent. Thread-safe; each thread that calls gets a read connection of its own,
+ * which goes with the thread or with the view.
+ *
+ *      cdc_view_open(&database, &view, &error);
+ *      struct cdc_catalog *catalog = cdc_view_catalog(view);
+ *      instance = cdc_catalog_find_instance(catalog, "main_orders");
+ *      for (uint64_t after = 0; (file = cdc_catalog_next_file(catalog, instance, 0, after));
+ *              after = file->ordinal)
+ *              cdc_content_open(view, file->ino, &content) …
+ *      cdc_catalog_unref(catalog);
+ */
 struct cdc_view;
-/* An immutable picture: instances and their closed files. Reference-counted. */
+/* An immutable picture: instances and their closed files. Reference-counted; what is found in it
+ * is good as long as the caller's reference. */
 struct cdc_catalog;
+
+/* Inode numbers are persisted, below 2^52 and never used again. Directories and documents take
+ * theirs from blocks: one for the root, from cdc_catalog_base_ino() on, and one an instance. */
+enum { CDC_ROOT_INOS = 1024, CDC_INSTANCE_INOS = 64 };
 
 struct cdc_file {
         uint64_t ino;
@@ -173,9 +200,9 @@ struct cdc_file {
 };
 
 struct cdc_instance {
-        int64_t object_id;
-        uint64_t base_ino;   /* of its directory; its documents and folders follow */
-        int64_t mtime_ns;    /* moves whenever a file comes or goes */
+        int64_t object_id; /* from 1, never used again: order of the listing */
+        uint64_t base_ino; /* of its directory; its documents and folders follow */
+        int64_t mtime_ns;  /* moves whenever a file comes or goes */
         const char *name;
         const char *directory; /* its name in the mount */
 };
@@ -183,51 +210,80 @@ struct cdc_instance {
 /* What can be made as a small document. The ones marked * exist per instance too. */
 enum cdc_document {
         CDC_DOCUMENT_README,
-        CDC_DOCUMENT_VALIDITY,     /* * validity.json */
-        CDC_DOCUMENT_MIN_LSN,      /* * */
-        CDC_DOCUMENT_MAX_LSN,      /* * */
-        CDC_DOCUMENT_DDL_HISTORY,  /* * csv */
+        CDC_DOCUMENT_VALIDITY,    /* * validity.json */
+        CDC_DOCUMENT_MIN_LSN,     /* * */
+        CDC_DOCUMENT_MAX_LSN,     /* * */
+        CDC_DOCUMENT_DDL_HISTORY, /* * csv */
 };
 
+/* -ENOENT (22901): the database is not enabled. Nothing is created. */
 CDC_API int cdc_view_open(const struct cdc_database *database, struct cdc_view **ret_view,
         struct cdc_error *ret_error);
+/* No other thread may be in a call of this view, and every content must be closed; catalogs live
+ * on. NULL is allowed. */
 CDC_API void cdc_view_close(struct cdc_view *view);
-/* Owner, group and mode bits (0666 masked) that the files of the mount have. */
-CDC_API void cdc_view_owner(const struct cdc_view *view, uint32_t *ret_uid, uint32_t *ret_gid,
-        uint32_t *ret_mode);
-/* Reads what is new in the store. 1 if the catalog changed, 0 if not, or negative errno. */
+/* The path of the store: whoever wants news watches it and its WAL. */
+CDC_API const char *cdc_view_store(const struct cdc_view *view);
+/* Owner, group and mode bits (0666 masked) that the files of the mount have: the source's, or
+ * the store's where there is no source. As of the last refresh. */
+CDC_API void cdc_view_owner(
+        struct cdc_view *view, uint32_t *ret_uid, uint32_t *ret_gid, uint32_t *ret_mode);
+/* Reads what is new in the store; next to nothing is done where nothing is. 1 if the catalog
+ * changed, 0 if not, or negative errno. */
 CDC_API int cdc_view_refresh(struct cdc_view *view);
 CDC_API struct cdc_catalog *cdc_view_catalog(struct cdc_view *view); /* a reference of its own */
-CDC_API void cdc_catalog_unref(struct cdc_catalog *catalog);
+CDC_API void cdc_catalog_unref(struct cdc_catalog *catalog);         /* NULL is allowed */
 
+CDC_API uint64_t cdc_catalog_base_ino(const struct cdc_catalog *catalog);
+/* When the newest file or instance came, or one went. */
+CDC_API int64_t cdc_catalog_mtime(const struct cdc_catalog *catalog);
+CDC_API void cdc_catalog_totals(
+        const struct cdc_catalog *catalog, uint64_t *ret_files, uint64_t *ret_bytes);
 CDC_API size_t cdc_catalog_instances(const struct cdc_catalog *catalog);
-CDC_API const struct cdc_instance *cdc_catalog_instance(const struct cdc_catalog *catalog,
-        size_t index);
-CDC_API const struct cdc_instance *cdc_catalog_find_instance(const struct cdc_catalog *catalog,
-        const char *directory);
-/* Formats: 0 csv, 1 jsonl, … in the order of cdc_format_name. */
+/* The first instance whose object_id is greater than `after`, or NULL. */
+CDC_API const struct cdc_instance *cdc_catalog_next_instance(
+        const struct cdc_catalog *catalog, int64_t after);
+CDC_API const struct cdc_instance *cdc_catalog_find_object(
+        const struct cdc_catalog *catalog, int64_t object_id);
+/* By its directory's name, exactly. */
+CDC_API const struct cdc_instance *cdc_catalog_find_instance(
+        const struct cdc_catalog *catalog, const char *directory);
+/* The instance whose block of inode numbers holds `ino`. */
+CDC_API const struct cdc_instance *cdc_catalog_find_block(
+        const struct cdc_catalog *catalog, uint64_t ino);
+/* Formats: 0 csv, 1 jsonl, … Names are NULL from cdc_formats() on. */
 CDC_API unsigned cdc_formats(void);
 CDC_API const char *cdc_format_name(unsigned format);   /* the folder: "csv" */
 CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" */
-/* The first file whose ordinal is greater than `after`, or NULL. Good while the catalog is. */
+/* The first file whose ordinal is greater than `after`, or NULL. */
 CDC_API const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, uint64_t after);
+/* By its whole name, suffix included. */
 CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, const char *name);
-CDC_API const struct cdc_file *cdc_catalog_find_ino(const struct cdc_catalog *catalog,
-        uint64_t ino);
+CDC_API const struct cdc_file *cdc_catalog_find_ino(
+        const struct cdc_catalog *catalog, uint64_t ino);
 
-/* Renders a document as of now: *ret_bytes is the caller's to free. instance NULL = the root's. */
+/* Renders a document as of now: *ret_bytes is the caller's to free. instance NULL = the root's;
+ * pulse NULL = no engine runs here. *ret_mtime_ns: of what it tells, 0 if nothing dates it.
+ * -ENOENT: the instance is gone, or has no such document. */
 CDC_API int cdc_document_render(struct cdc_view *view, const struct cdc_instance *instance,
-        enum cdc_document document, char **ret_bytes, size_t *ret_size);
+        enum cdc_document document, const struct cdc_pulse *pulse, char **ret_bytes,
+        size_t *ret_size, int64_t *ret_mtime_ns);
 
-/* The bytes of one closed file. Any number of threads may read. */
+/* The bytes of one closed file. Any number of threads may read. They are rendered when they are
+ * first asked for and shared by all who read the file. */
 struct cdc_content;
-CDC_API int cdc_content_open(struct cdc_view *view, uint64_t ino,
-        struct cdc_content **ret_content);
-/* Fills `size` bytes at `offset` but for the end of the file: never a short count elsewhere. */
+/* -ENOENT: no such file. */
+CDC_API int cdc_content_open(
+        struct cdc_view *view, uint64_t ino, struct cdc_content **ret_content);
+/* Fills `size` bytes at `offset` but for the end of the file: never a short count elsewhere.
+ * May render, or wait for another thread that does. */
 CDC_API int cdc_content_read(struct cdc_content *content, uint64_t offset, void *buffer,
         size_t size, size_t *ret_size);
-CDC_API void cdc_content_close(struct cdc_content *content);
+/* The same at once, or -EAGAIN where the bytes must be rendered first. */
+CDC_API int cdc_content_try_read(struct cdc_content *content, uint64_t offset, void *buffer,
+        size_t size, size_t *ret_size);
+CDC_API void cdc_content_close(struct cdc_content *content); /* NULL is allowed */
 
 #endif
