@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * document: the small files beside the change files, as of one read transaction of the store.
+ * document: the small files beside the change files.
  *
  * Each function appends the whole document. object_id 0 is the database, else an instance
- * (-ENOENT if it is not there). A document is a pure function of the store and the pulse.
+ * (-ENOENT if it is not there). A document is a pure function of the store and the pulse; a
+ * caller that wants its parts of one state has a read transaction open.
  */
 #ifndef CDC_DOCUMENT_H
 #define CDC_DOCUMENT_H

@@ -54,7 +54,8 @@ static int read_row(sqlite3_stmt *stmt, struct subject *subject)
         if (r <= 0)
                 return r < 0 ? r : -ENOENT;
         subject->validity.is_pending = !sql_column_lsn(stmt, 0, &subject->validity.min);
-        sql_column_lsn(stmt, 1, &subject->validity.max);
+        if (!subject->validity.is_pending)
+                sql_column_lsn(stmt, 1, &subject->validity.max);
         return sql_column_string(stmt, 2, &subject->name);
 }
 
