@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # packages.sh: installs what a script needs and the system lacks. For bash; sourced by quickstart
 # and tests/run.
 #
