@@ -42,10 +42,10 @@ struct change_event {
 /* A committed transaction. */
 struct change_transaction {
         struct lsn lsn;
-        int64_t time_ns;      /* when the commit was seen */
-        uint32_t frames;      /* frames it has in the log */
-        uint32_t pages;       /* pages of the database after it */
-        bool is_ddl;          /* the schema changed */
+        int64_t time_ns; /* when the commit was seen */
+        uint32_t frames; /* frames it has in the log */
+        uint32_t pages;  /* pages of the database after it */
+        bool is_ddl;     /* the schema changed */
         unsigned event_count;
         const struct change_event *events; /* borrowed until the next transaction */
 };

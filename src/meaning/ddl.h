@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ddl: what happened to one captured table between two schemas.
+ *
+ * The statement itself is not in the log; it is derived from the two texts, in canonical form.
+ * Tables are identified by their row in sqlite_schema. Knows no pages.
+ */
+#ifndef CDC_DDL_H
+#define CDC_DDL_H
+
+#include "source/schema.h"
+
+enum ddl_verdict {
+        DDL_SAME,    /* nothing that concerns this table */
+        DDL_CHANGED, /* statements; capture goes on with `table` */
+        DDL_DROPPED, /* statements; the table is gone */
+        DDL_STOPPED, /* capture cannot go on: `reason` */
+};
+
+struct ddl_change {
+        enum ddl_verdict verdict;
+        const struct schema_table *table; /* in the new schema; NULL if it is gone */
+        char **statements;                /* owned */
+        unsigned count;
+        char *reason; /* owned */
+};
+
+/* Compares. `index` is the index that the identity rests on, or NULL. 0 or -ENOMEM. */
+int ddl_compare(const struct schema *old, const struct schema_table *table,
+        const struct schema *new, const char *index, struct ddl_change *ret_change);
+void ddl_change_release(struct ddl_change *change);
+
+#endif

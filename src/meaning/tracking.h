@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tracking: the captured tables as of the base: schema, instances bound to it, and who owns which
+ * page. It applies schema changes and says what they mean for each instance; it reads pages through
+ * the source it is given and knows neither frames nor files.
+ */
+#ifndef CDC_TRACKING_H
+#define CDC_TRACKING_H
+
+#include "meaning/binding.h"
+#include "meaning/pagemap.h"
+#include "meaning/transaction_source.h"
+
+enum { TRACKING_SCHEMA_TREE = 1 }; /* number of sqlite_schema's tree in the pagemap */
+
+/* One instance. */
+struct tracked {
+        int64_t object_id;
+        uint16_t tree; /* of its table, shared by two instances of one table */
+        uint32_t root;
+        char *index; /* owned; the index that its identity rests on, or NULL */
+        struct binding binding;
+};
+
+struct tracking {
+        enum text_encoding encoding;
+        struct pagemap map;
+        struct schema_rows rows;
+        struct schema *schema; /* owns a reference */
+        struct tracked *list;  /* owned; parents first (foreign keys) */
+        size_t count;
+        struct change_event *events; /* owned, with their texts */
+        size_t event_count;
+};
+
+/* Reads the schema as the source shows it. 0, -EBADMSG, -ENOMEM, -EIO. */
+int tracking_open(
+        struct tracking *tracking, enum text_encoding encoding, const struct btpage_source *source);
+void tracking_release(struct tracking *tracking);
+/* As transaction_source.attach. */
+int tracking_attach(struct tracking *tracking, const struct capture_request *request,
+        const struct btpage_source *source, struct problem *problem);
+void tracking_detach(struct tracking *tracking, int64_t object_id);
+struct tracked *tracking_find(const struct tracking *tracking, int64_t object_id);
+
+/* One change of a row of sqlite_schema, to be collected into a new list of rows: a payload of NULL
+ * removes the row. 0, -EBADMSG, -ENOMEM. */
+int tracking_change_row(struct schema_rows *rows, enum text_encoding encoding, int64_t rowid,
+        const struct buf *payload);
+int tracking_copy_rows(const struct schema_rows *rows, struct schema_rows *ret_rows);
+/* Takes the new rows (owned from now on, also on failure), tells what they mean as events, rebinds
+ * what goes on and detaches what does not. 0, -ENOMEM, -EIO. */
+int tracking_apply(struct tracking *tracking, struct schema_rows *rows);
+/* Detaches an instance with an event that says why. 0 or -ENOMEM. */
+int tracking_stop(struct tracking *tracking, int64_t object_id, const char *reason);
+void tracking_clear_events(struct tracking *tracking);
+
+#endif

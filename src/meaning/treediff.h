@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * treediff: which rows of one tree a transaction changed, found from page images before and after.
+ *
+ * Two walks in key order, one over the old tree and one over the new, are restricted to the part
+ * that the transaction touched: pages it wrote, pages that left the tree (mostly not written),
+ * and leaves whose overflow chains were written. Rows of both walks are merged by rowid, so rows
+ * that only moved between pages cancel out. Memory is bounded by the depth of the tree, the
+ * transaction's page numbers and one row.
+ *
+ * It learns from the pagemap what belonged to the tree, and keeps the pagemap up to date: pages
+ * that left are cleared at once, pages that came are noted and entered by treediff_finish, after
+ * all trees of the transaction have been looked at (a page may leave one and join another).
+ */
+#ifndef CDC_TREEDIFF_H
+#define CDC_TREEDIFF_H
+
+#include "meaning/pagemap.h"
+#include "source/frames.h"
+
+/* A row that may have changed: old is NULL for a new row, new is NULL for one that is gone.
+ * Payloads are whole records, borrowed. Called in rising order of rowid.
+ * 0, or an error, which ends the comparison. */
+typedef int (*treediff_row)(
+        void *context, int64_t rowid, const struct buf *old_payload, const struct buf *new_payload);
+
+struct treediff_note {
+        uint32_t pgno;
+        struct pagemap_owner owner;
+};
+
+/* One transaction over all trees. Zeroed before the first treediff_begin, then reused. */
+struct treediff {
+        struct pagemap *map;             /* borrowed */
+        const struct frames *changed;    /* borrowed: the transaction's pages */
+        struct btpage_source old_source; /* the state before; scratch is treediff's own */
+        struct btpage_source new_source; /* the state after */
+        struct frames flags;             /* page → what the transaction means to it */
+        struct frames trees;             /* tree → what of it was written */
+        struct treediff_note *notes;     /* owned */
+        size_t note_count, note_capacity;
+        uint8_t *pages[2][20];  /* owned: a page buffer for each level, old and new */
+        uint8_t *scratch[2];    /* owned: one overflow page, old and new */
+        struct buf payloads[2]; /* the row being compared, old and new */
+};
+
+/* Begins a transaction: finds, from the old owners of the changed pages, which trees it touches.
+ * `old_read` and `new_read` show a page before and after. 0 or -ENOMEM. */
+int treediff_begin(struct treediff *diff, struct pagemap *map, const struct frames *changed,
+        const struct btpage_source *old_source, const struct btpage_source *new_source);
+/* True if a page of the tree, or of one of its overflow chains, was written. */
+bool treediff_touches(const struct treediff *diff, uint16_t tree);
+/* Compares one tree whose root page is `root` before and after. 0, -EBADMSG if a tree is corrupt
+ * (the rows told so far are void), -ENOMEM, the reader's or the callback's error. */
+int treediff_run(
+        struct treediff *diff, uint16_t tree, uint32_t root, treediff_row row, void *context);
+/* Drops what was noted for a tree, after treediff_run failed on it. */
+void treediff_forget(struct treediff *diff, uint16_t tree);
+/* Enters what was noted into the pagemap. 0 or -ENOMEM. */
+int treediff_finish(struct treediff *diff);
+void treediff_release(struct treediff *diff);
+
+#endif
