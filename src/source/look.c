@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * look: opens a source, reads its schema, closes it. It judges nothing that it finds.
+ */
+#include "source/look.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ground/buf.h"
+#include "ground/cleanup.h"
+
+enum { LOOK_TRIES = 10, BUSY_MS = 5000 };
+
+/* What tells one state of the two files from another. */
+struct stamp {
+        off_t log_size; /* 0: none, or nothing in it */
+        off_t size;
+        struct timespec time;
+};
+
+static struct stamp take_stamp(const char *path)
+{
+        char log[PATH_MAX];
+        struct stat st;
+        struct stamp stamp = {0};
+        snprintf(log, sizeof(log), "%s-wal", path);
+        if (stat(log, &st) == 0)
+                stamp.log_size = st.st_size;
+        if (stat(path, &st) == 0) {
+                stamp.size = st.st_size;
+                stamp.time = st.st_mtim;
+        }
+        return stamp;
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+        return a->log_size == b->log_size && a->size == b->size &&
+               a->time.tv_sec == b->time.tv_sec && a->time.tv_nsec == b->time.tv_nsec;
+}
+
+/* file:<path>?immutable=1, with what means something in a URI as %XX. */
+static void append_immutable_uri(struct buf *buf, const char *path)
+{
+        buf_append_string(buf, "file:");
+        for (const char *c = path; *c; c++) {
+                if (strchr("?#%", *c))
+                        buf_append_format(buf, "%%%02X", (unsigned)(uint8_t)*c);
+                else
+                        buf_append_byte(buf, (uint8_t)*c);
+        }
+        buf_append_string(buf, "?immutable=1");
+}
+
+static int open_immutable(const char *path, sqlite3 **ret_db)
+{
+        _cleanup_(buf_release) struct buf uri = BUF_INIT;
+        append_immutable_uri(&uri, path);
+        const char *name = buf_string(&uri);
+        if (buf_error(&uri))
+                return SQLITE_NOMEM;
+        return sqlite3_open_v2(name, ret_db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+}
+
+static int open_shared(const char *path, sqlite3 **ret_db)
+{
+        int r = sqlite3_open_v2(path, ret_db, SQLITE_OPEN_READWRITE, NULL);
+        if (r == SQLITE_OK) {
+                sqlite3_busy_timeout(*ret_db, BUSY_MS);
+                sqlite3_db_config(*ret_db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        }
+        return r;
+}
+
+static int read_auto_vacuum(sqlite3 *db, bool *ret_is_auto_vacuum)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = sqlite3_prepare_v2(db, "PRAGMA auto_vacuum", -1, &stmt, NULL);
+        if (r == SQLITE_OK)
+                r = sqlite3_step(stmt);
+        if (r != SQLITE_ROW)
+                return r == SQLITE_DONE ? -EIO : problem_errno(r);
+        *ret_is_auto_vacuum = sqlite3_column_int(stmt, 0) != 0;
+        return 0;
+}
+
+/* One try. */
+static int read_once(const char *path, bool is_immutable, enum text_encoding encoding,
+        struct look *ret_look, struct problem *problem)
+{
+        _cleanup_sqlite_ sqlite3 *db = NULL;
+        _cleanup_(schema_rows_release) struct schema_rows rows = {0};
+        struct look look = {0};
+        int r = problem_errno(is_immutable ? open_immutable(path, &db) : open_shared(path, &db));
+        if (r == 0)
+                r = read_auto_vacuum(db, &look.is_auto_vacuum);
+        if (r == 0)
+                r = schema_rows_read(db, &rows);
+        if (r < 0)
+                return problem_set(problem, r == -EAGAIN ? EBUSY : -r, 0, "cannot read %s: %s",
+                        path, db ? sqlite3_errmsg(db) : strerror(-r));
+        r = schema_build(&rows, encoding, &look.schema);
+        if (r < 0)
+                return problem_set(
+                        problem, -r, 0, "cannot read the schema of %s: %s", path, strerror(-r));
+        *ret_look = look;
+        return 0;
+}
+
+int look_at_schema(const char *path, enum text_encoding encoding, struct look *ret_look,
+        struct problem *problem)
+{
+        for (unsigned i = 0; i < LOOK_TRIES; i++) {
+                struct look look;
+                struct stamp before = take_stamp(path);
+                if (before.log_size > 0)
+                        break;
+                int r = read_once(path, true, encoding, &look, problem);
+                struct stamp after = take_stamp(path);
+                if (same_stamp(&before, &after)) {
+                        if (r == 0)
+                                *ret_look = look;
+                        return r;
+                }
+                /* Somebody began to write: what was read may be of two states. */
+                if (r == 0)
+                        schema_unref(look.schema);
+        }
+        return read_once(path, false, encoding, ret_look, problem);
+}
