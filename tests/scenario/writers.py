@@ -25,7 +25,7 @@ c = sqlite3.connect(path, timeout=5, isolation_level=None)
 c.execute('PRAGMA synchronous=NORMAL')
 n = 0
 while n < rows:
-    count = min(rng.randint(1, 9), rows - n)
+    count = min(rng.randint(1, 3), rows - n)
     c.execute('BEGIN IMMEDIATE')
     c.executemany('INSERT INTO t(writer, n, v) VALUES(?,?,?)',
                   [(writer, n + i, 'x' * rng.randint(0, 200)) for i in range(count)])
