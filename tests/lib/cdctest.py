@@ -292,6 +292,6 @@ def main():
         failed += problem is not None
         print(f"{'not ok' if problem else 'ok'} {number} - {name}", flush=True)
         for line in (problem or "").splitlines():
-            print("  # " + line, flush=True)
+            print("# " + line, flush=True)
         print(f"# {time.monotonic() - start:.1f} s", flush=True)
     sys.exit(1 if failed else 0)
