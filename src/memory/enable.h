@@ -42,8 +42,8 @@ struct instances_request {
  * Refused with -EINVAL, or -EEXIST where a name is taken, and these numbers:
  *   22962 the table has two instances       22926 the name is used (ASCII case aside)
  *   22927 name over 100 characters          22932 not a valid name: empty, ill-formed, `sqlite_…`,
- *   22931 a view, or a virtual, shadow or         or a name in the mount's root
- *         internal table, or not parsed     22975 a column has a metadata column's name
+ *                                                 or a name in the mount's root
+ *   22975 a column has a metadata column's name, and no list leaves it out
  *   22925 over 1990 columns                 22965 a quote in the list does not end
  *   22930 the list names no such column     22942 the list is empty, has an empty or repeated item
  *   22943 key columns missing in the list   22928 the index is not one of the table
@@ -51,7 +51,8 @@ struct instances_request {
  *   22838 a key column of the index can be NULL
  *   22939 net changes without a key         22865 net changes with a key of over 14 columns
  *   22907 the role is empty
- *   (no number) captured columns are called `_rowid_`, `rowid` and `oid`, all three
+ *   (no number) a view, a virtual, shadow or internal table, or one that SQLite cannot parse;
+ *         captured columns called `_rowid_`, `rowid` and `oid`, all three
  * Else a negative errno. */
 int instances_enable(struct store *store, const struct instances_request *request,
         struct problem *problem, int64_t *ret_object_id);

@@ -65,6 +65,8 @@ struct instances {
 /* All instances. 0, -ENOMEM, -EBADMSG or another negative errno. */
 int instances_load(struct store *store, struct instances *ret_instances);
 void instances_release(struct instances *instances);
+/* One instance that is in no list. */
+void instance_release(struct instance *instance);
 /* By name, exactly (design §2), or NULL. The list owns the result. */
 const struct instance *instances_find(const struct instances *instances, const char *name);
 const struct instance *instances_find_object(const struct instances *instances, int64_t object_id);

@@ -28,6 +28,14 @@ int sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *text)
         return problem_errno(sqlite3_bind_text(stmt, parameter, text, -1, SQLITE_STATIC));
 }
 
+int sql_bind_path(sqlite3_stmt *stmt, int parameter, const char *path)
+{
+        size_t size = strlen(path);
+        if (text_is_utf8((const uint8_t *)path, size))
+                return sql_bind_text(stmt, parameter, path);
+        return problem_errno(sqlite3_bind_blob64(stmt, parameter, path, size, SQLITE_STATIC));
+}
+
 static bool has_byte_order_mark(const struct value *value)
 {
         if (value->size < 2)

@@ -20,6 +20,8 @@ int sql_bind_lsn(sqlite3_stmt *stmt, int parameter, struct lsn lsn);
 int sql_bind_time(sqlite3_stmt *stmt, int parameter, int64_t wall_ns);
 /* NULL binds NULL. The text must live until the statement is reset. */
 int sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *text);
+/* A name of bytes: TEXT, or a BLOB where it is not UTF-8. The bytes must live as above. */
+int sql_bind_path(sqlite3_stmt *stmt, int parameter, const char *path);
 /* Storage class and bytes stay: UTF-16 text that begins with a byte order mark is kept whole,
  * which SQLite's own binding would strip. The one exception is TEXT of an odd number of bytes in
  * UTF-16, which SQLite cannot bind as TEXT: it becomes a BLOB of the same bytes. The bytes must

@@ -92,8 +92,9 @@ bool store_in_transaction(struct store *store);
  * transaction. 0 or -EIO. */
 int store_sync(struct store *store, struct problem *problem);
 
-/* 1: another connection has committed since the last call (or since opening); 0: not. Outside a
- * transaction, with no statement of this store in use.
+/* 1: another connection has committed since the last call (or since opening); 0: not; -ESTALE: the
+ * file under this name is gone or another one (disable-db). Outside a transaction, with no
+ * statement of this store in use.
  * A store that was opened as immutable is opened anew here if a writer has come since: the
  * sqlite3 * and all statements change then, and the answer is 1. */
 int store_changed(struct store *store);

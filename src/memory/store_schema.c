@@ -119,11 +119,12 @@ static const char own_tables[] =
         "  source_object_id INTEGER PRIMARY KEY AUTOINCREMENT,"
         "  schema_rowid INTEGER NOT NULL,"
         "  name TEXT NOT NULL COLLATE NOCASE," /* now */
-        "  sql TEXT NOT NULL,"                 /* as capture last saw it */
         "  is_dropped INTEGER NOT NULL DEFAULT 0);"
         "CREATE TABLE cdcfs_instances(" /* what the mount needs and change_tables lacks */
         "  object_id INTEGER PRIMARY KEY,"
         "  base_ino INTEGER NOT NULL,"
+        "  schema_rowid INTEGER NOT NULL,"
+        "  sql TEXT NOT NULL," /* the CREATE text that captured_columns is bound to */
         "  rowid_name TEXT NOT NULL,"
         "  create_time_ns INTEGER NOT NULL,"
         "  changed_ns INTEGER NOT NULL,"
