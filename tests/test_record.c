@@ -96,6 +96,12 @@ Test(record, malformed_payloads_are_refused)
         }
 }
 
+Test(record, an_empty_payload_may_be_null)
+{
+        size_t count;
+        cr_expect_eq(record_decode(NULL, 0, NULL, 0, &count), -EBADMSG);
+}
+
 Test(record, a_record_without_columns_is_empty)
 {
         struct value value;

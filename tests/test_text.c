@@ -112,7 +112,7 @@ Test(text, utf16_becomes_utf8_and_stops_at_what_is_ill_formed)
                 size_t c = i / 2;
                 bool big = i % 2;
                 _cleanup_(buf_release) struct buf buf = BUF_INIT;
-                _cleanup_free_ uint8_t *bytes = malloc(cases[c].size + 1);
+                _cleanup_free_ uint8_t *bytes = malloc(cases[c].size + !cases[c].size);
                 for (size_t at = 0; at < cases[c].size; at++) {
                         size_t other = at ^ (size_t)big;
                         bytes[at] = other < cases[c].size ? (uint8_t)cases[c].little[other] : 0;

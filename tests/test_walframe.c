@@ -8,18 +8,23 @@
 #include "ground/cleanup.h"
 #include "sample.h"
 
+static void sign_header(bool big_endian, uint8_t header[WALFRAME_FILE_HEADER])
+{
+        uint32_t sum[2] = {0, 0};
+        walframe_checksum(big_endian, header, 24, sum);
+        put_be32(header + 24, sum[0]);
+        put_be32(header + 28, sum[1]);
+}
+
 /* A file header that is right in all respects. */
 static void make_header(bool big_endian, uint32_t page_size, uint8_t header[WALFRAME_FILE_HEADER])
 {
-        uint32_t sum[2] = {0, 0};
         put_be32(header, 0x377f0682 + big_endian);
         put_be32(header + 4, 3007000);
         put_be32(header + 8, page_size);
         put_be32(header + 12, 7);
         memcpy(header + 16, "saltSALT", 8);
-        walframe_checksum(big_endian, header, 24, sum);
-        put_be32(header + 24, sum[0]);
-        put_be32(header + 28, sum[1]);
+        sign_header(big_endian, header);
 }
 
 Test(walframe, the_checksum_is_that_of_the_file_format)
@@ -76,6 +81,31 @@ Test(walframe, impossible_page_sizes_are_refused)
                 struct walframe_file file;
                 make_header(false, sizes[i], header);
                 cr_expect_eq(walframe_parse_file(header, &file), -EBADMSG, "%u", sizes[i]);
+        }
+}
+
+Test(walframe, another_magic_or_version_is_refused_even_if_the_checksum_is_right)
+{
+        static const struct {
+                const char *name;
+                uint32_t magic, version;
+        } cases[] = {
+                {"magic below", 0x377f0681, 3007000},
+                {"magic above", 0x377f0684, 3007000},
+                {"version below", 0x377f0682, 3006999},
+                {"version above", 0x377f0682, 3007001},
+        };
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                uint8_t header[WALFRAME_FILE_HEADER];
+                struct walframe_file file;
+                make_header(false, 4096, header);
+                put_be32(header, cases[i].magic);
+                put_be32(header + 4, cases[i].version);
+                for (int big_endian = 0; big_endian <= 1; big_endian++) {
+                        sign_header(big_endian, header);
+                        cr_expect_eq(
+                                walframe_parse_file(header, &file), -EBADMSG, "%s", cases[i].name);
+                }
         }
 }
 

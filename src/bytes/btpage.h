@@ -29,12 +29,12 @@ struct btpage {
 };
 
 struct btcell {
-        uint32_t child;         /* left child, interior pages */
-        int64_t rowid;          /* table pages: rowid, or the separator of an interior page */
-        uint64_t payload_size;  /* whole payload; 0 for table interior cells */
-        const uint8_t *local;   /* borrowed: its first local_size bytes */
+        uint32_t child;        /* left child, interior pages */
+        int64_t rowid;         /* table pages: rowid, or the separator of an interior page */
+        uint64_t payload_size; /* whole payload; 0 for table interior cells */
+        const uint8_t *local;  /* borrowed: its first local_size bytes */
         uint32_t local_size;
-        uint32_t overflow;      /* first overflow page, 0 = all of it is local */
+        uint32_t overflow; /* first overflow page, 0 = all of it is local */
 };
 
 /* Looks at a page image; the b-tree header of page 1 starts at offset 100.

@@ -26,6 +26,8 @@ enum {
 int record_open(const uint8_t *payload, size_t size, struct record *ret_record)
 {
         uint64_t header;
+        if (size == 0)
+                return -EBADMSG;
         unsigned taken = varint_get(payload, payload + size, &header);
         if (taken == 0 || header < taken || header > size)
                 return -EBADMSG;

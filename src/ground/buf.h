@@ -19,7 +19,10 @@ struct buf {
         int error; /* 0 or -ENOMEM, sticky */
 };
 
-#define BUF_INIT {0}
+#define BUF_INIT                                                                                   \
+        {                                                                                          \
+                0                                                                                  \
+        }
 
 void buf_release(struct buf *buf);
 /* Forgets the content and the error; keeps the memory. */

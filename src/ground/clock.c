@@ -58,21 +58,17 @@ static bool is_digit(char c)
         return c >= '0' && c <= '9';
 }
 
-/* Reads the fields that `form` shows as runs of `d`; all else must stand as it is in the form. */
-static const char *parse_fields(const char *text, const char *form, int *fields)
+/* Reads the numbers that `form` shows as runs of `d`, with one byte between two of them. */
+static const char *parse_fields(const char *text, const char *form, int *field)
 {
-        int *field = fields - 1;
-        for (size_t i = 0; form[i]; i++, text++) {
-                if (form[i] != 'd') {
-                        if (*text != form[i])
-                                return NULL;
-                        continue;
-                }
-                if (!is_digit(*text))
-                        return NULL;
-                if (i == 0 || form[i - 1] != 'd')
+        *field = 0;
+        for (; *form; form++, text++) {
+                if (*form == 'd' && is_digit(*text))
+                        *field = *field * 10 + (*text - '0');
+                else if (*form != 'd' && *text == *form)
                         *++field = 0;
-                *field = *field * 10 + (*text - '0');
+                else
+                        return NULL;
         }
         return text;
 }
@@ -91,16 +87,13 @@ static const char *parse_fraction(const char *text, int64_t *ret_ns)
         return digit;
 }
 
-int clock_parse(const char *text, int64_t *ret_wall_ns)
+/* The date and time up to the whole second; NULL where there is no such moment. */
+static const char *parse_seconds(const char *text, int64_t *ret_seconds)
 {
         int field[6];
-        int64_t ns, wall;
         text = parse_fields(text, "dddd-dd-ddTdd:dd:dd", field);
         if (!text)
-                return -EINVAL;
-        text = parse_fraction(text, &ns);
-        if (!text || text[0] != 'Z' || text[1] != 0)
-                return -EINVAL;
+                return NULL;
         struct tm tm = {
                 .tm_year = field[0] - 1900,
                 .tm_mon = field[1] - 1,
@@ -109,13 +102,23 @@ int clock_parse(const char *text, int64_t *ret_wall_ns)
                 .tm_min = field[4],
                 .tm_sec = field[5],
         };
-        int64_t seconds = timegm(&tm);
+        *ret_seconds = timegm(&tm);
         /* timegm carries a 30th of February over into March; such a date does not exist. */
-        if (tm.tm_mon != field[1] - 1 || tm.tm_mday != field[2] || tm.tm_hour != field[3] ||
-                tm.tm_min != field[4] || tm.tm_sec != field[5])
+        bool carried = tm.tm_mon != field[1] - 1 || tm.tm_mday != field[2] ||
+                       tm.tm_hour != field[3] || tm.tm_min != field[4] || tm.tm_sec != field[5];
+        return carried ? NULL : text;
+}
+
+int clock_parse(const char *text, int64_t *ret_wall_ns)
+{
+        int64_t seconds, fraction, wall;
+        text = parse_seconds(text, &seconds);
+        if (text)
+                text = parse_fraction(text, &fraction);
+        if (!text || text[0] != 'Z' || text[1] != 0)
                 return -EINVAL;
         if (__builtin_mul_overflow(seconds, NS_PER_SECOND, &wall) ||
-                __builtin_add_overflow(wall, ns, &wall))
+                __builtin_add_overflow(wall, fraction, &wall))
                 return -EINVAL;
         *ret_wall_ns = wall;
         return 0;

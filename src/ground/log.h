@@ -7,7 +7,12 @@
 #ifndef CDC_LOG_H
 #define CDC_LOG_H
 
-enum log_level { LOG_ERR_LEVEL = 3, LOG_WARNING_LEVEL = 4, LOG_INFO_LEVEL = 6, LOG_DEBUG_LEVEL = 7 };
+enum log_level {
+        LOG_ERR_LEVEL = 3,
+        LOG_WARNING_LEVEL = 4,
+        LOG_INFO_LEVEL = 6,
+        LOG_DEBUG_LEVEL = 7
+};
 
 struct log {
         enum log_level level; /* lines above it are dropped */

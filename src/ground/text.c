@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "ground/cleanup.h"
 #include "ground/hash.h"
 
 enum { DIRECTORY_MAX = 200, UTF8_TAIL_MAX = 3 };
@@ -21,34 +22,37 @@ static bool is_tail(uint8_t byte)
         return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the well-formed character at p (Unicode, table 3-7), or 0. */
+/* What may follow a first byte (Unicode, table 3-7). The bounds of the second byte shut out
+ * overlong forms, surrogates and what is beyond U+10FFFF. */
+static const struct {
+        uint8_t first, last;
+        uint8_t size;
+        uint8_t low, high;
+} leads[] = {
+        {0x00, 0x7f, 1, 0, 0},
+        {0xc2, 0xdf, 2, 0x80, 0xbf},
+        {0xe0, 0xe0, 3, 0xa0, 0xbf},
+        {0xe1, 0xec, 3, 0x80, 0xbf},
+        {0xed, 0xed, 3, 0x80, 0x9f},
+        {0xee, 0xef, 3, 0x80, 0xbf},
+        {0xf0, 0xf0, 4, 0x90, 0xbf},
+        {0xf1, 0xf3, 4, 0x80, 0xbf},
+        {0xf4, 0xf4, 4, 0x80, 0x8f},
+};
+
+/* Bytes of the well-formed character at p, or 0. */
 static size_t character_size(const uint8_t *p, size_t left)
 {
-        uint8_t low = 0x80, high = 0xbf;
-        size_t size;
-        if (p[0] < 0x80)
-                return 1;
-        if (p[0] >= 0xc2 && p[0] <= 0xdf)
-                size = 2;
-        else if (p[0] >= 0xe0 && p[0] <= 0xef)
-                size = 3;
-        else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-                size = 4;
-        else
+        size_t i = 0;
+        while (i < COUNT(leads) && p[0] > leads[i].last)
+                i++;
+        if (i == COUNT(leads) || p[0] < leads[i].first || leads[i].size > left)
                 return 0;
-        /* The second byte is what shuts out overlong forms, surrogates and what is too large. */
-        if (p[0] == 0xe0)
-                low = 0xa0;
-        else if (p[0] == 0xed)
-                high = 0x9f;
-        else if (p[0] == 0xf0)
-                low = 0x90;
-        else if (p[0] == 0xf4)
-                high = 0x8f;
-        if (size > left || p[1] < low || p[1] > high)
+        size_t size = leads[i].size;
+        if (size > 1 && (p[1] < leads[i].low || p[1] > leads[i].high))
                 return 0;
-        for (size_t i = 2; i < size; i++) {
-                if (!is_tail(p[i]))
+        for (size_t at = 2; at < size; at++) {
+                if (!is_tail(p[at]))
                         return 0;
         }
         return size;
