@@ -233,8 +233,9 @@ static int pragma_prepare(sqlite3 *db, const char *format, const char *name, sql
 static int read_flags(sqlite3 *db, struct schema_table *table)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        int r = pragma_prepare(
-                db, "SELECT wr, strict FROM pragma_table_list(%Q, 'main')", table->name, &stmt);
+        int r = pragma_prepare(db,
+                "SELECT wr, strict FROM pragma_table_list(%Q) WHERE schema = 'main'", table->name,
+                &stmt);
         if (r < 0)
                 return r;
         if (sqlite3_step(stmt) != SQLITE_ROW)
