@@ -5,6 +5,7 @@
 #include "source/look.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,14 @@
 #include "ground/buf.h"
 #include "ground/cleanup.h"
 
-enum { LOOK_TRIES = 10, BUSY_MS = 5000 };
+enum {
+        LOOK_TRIES = 10,
+        BUSY_MS = 5000,
+        INDEX_COPY = 48, /* the wal-index header stands twice (file format, "WAL-Index Format") */
+        INDEX_INITIALIZED = 12,
+        INDEX_FRAMES = 16,
+        INDEX_SALT = 32,
+};
 
 /* What tells one state of the two files from another. */
 struct stamp {
@@ -131,4 +139,20 @@ int look_at_schema(const char *path, enum text_encoding encoding, struct look *r
                         schema_unref(look.schema);
         }
         return read_once(path, false, encoding, ret_look, problem);
+}
+
+int look_at_log(const char *path, struct look_log *ret_log)
+{
+        char name[PATH_MAX];
+        uint8_t header[2 * INDEX_COPY];
+        snprintf(name, sizeof(name), "%s-shm", path);
+        _cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
+                return 0;
+        if (memcmp(header, header + INDEX_COPY, INDEX_COPY) != 0 || !header[INDEX_INITIALIZED])
+                return 0;
+        /* In the byte order of the machine, but for the salt. */
+        memcpy(&ret_log->frames, header + INDEX_FRAMES, sizeof(ret_log->frames));
+        memcpy(ret_log->salt, header + INDEX_SALT, sizeof(ret_log->salt));
+        return 1;
 }

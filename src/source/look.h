@@ -10,6 +10,7 @@
 #define CDC_LOOK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "ground/problem.h"
 #include "source/schema.h"
@@ -22,5 +23,15 @@ struct look {
 /* path: as check_source found it. 0 or negative errno. */
 int look_at_schema(const char *path, enum text_encoding encoding, struct look *ret_look,
         struct problem *problem);
+
+/* How far the log is, as its wal-index header says. */
+struct look_log {
+        uint32_t frames; /* committed in this WAL */
+        uint8_t salt[8]; /* of it, as in its header */
+};
+
+/* 1; 0 where nobody has the log open, or a writer is just publishing. Only in a process without a
+ * SQLite connection to the source. */
+int look_at_log(const char *path, struct look_log *ret_log);
 
 #endif
