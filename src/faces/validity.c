@@ -28,7 +28,7 @@ static void subject_release(struct subject *subject)
         free(subject->name);
 }
 
-static int parse_one(
+int validity_parse_lsn(
         const char *name, const char *text, struct lsn *ret_lsn, struct problem *problem)
 {
         if (text && lsn_parse(text, ret_lsn) == 0)
@@ -43,8 +43,8 @@ static int parse_one(
 int validity_parse(const char *from, const char *to, struct lsn *ret_from, struct lsn *ret_to,
         struct problem *problem)
 {
-        int r = parse_one("from_lsn", from, ret_from, problem);
-        return r < 0 ? r : parse_one("to_lsn", to, ret_to, problem);
+        int r = validity_parse_lsn("from_lsn", from, ret_from, problem);
+        return r < 0 ? r : validity_parse_lsn("to_lsn", to, ret_to, problem);
 }
 
 /* One row of min, max, name. A NULL min is what makes it pending. */

@@ -30,7 +30,10 @@ struct validity {
         struct lsn max;
 };
 
-/* Two LSNs in any text form. 0, or -EINVAL with the argument named. */
+/* An LSN in any text form; name: what the message calls it. 0 or -EINVAL. */
+int validity_parse_lsn(
+        const char *name, const char *text, struct lsn *ret_lsn, struct problem *problem);
+/* The two ends of a range. */
 int validity_parse(const char *from, const char *to, struct lsn *ret_from, struct lsn *ret_to,
         struct problem *problem);
 /* The interval of an instance, or of the database with object_id 0. -ENOENT for an instance that

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * admin_table: enable and disable tables.
+ *
+ * Finds which table of the source is meant, makes or drops instances in one transaction of the
+ * store, and waits until the agent knows it, if there is one. The rules of an instance are not
+ * here but in memory/enable.h.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cdc.h"
+#include "desk/call.h"
+#include "ground/cleanup.h"
+#include "ground/clock.h"
+#include "memory/enable.h"
+#include "source/check.h"
+#include "source/look.h"
+
+enum {
+        REFRESH_LIMIT_MS = 60000,
+        NUMBER_NO_TABLE = 22931,
+        NUMBER_NOT_OF_TABLE = 22960,
+        NUMBER_NOT_ENABLED = 22985,
+        NUMBER_MISSING = 22963,
+};
+
+/* What a call works on. */
+struct desk {
+        struct call_paths paths;
+        struct store *store;
+        struct look look;
+        cdc_notice notice;
+        void *context;
+        struct problem *problem;
+};
+
+static void desk_release(struct desk *desk)
+{
+        store_close(desk->store);
+        schema_unref(desk->look.schema);
+        call_paths_release(&desk->paths);
+}
+
+__attribute__((format(printf, 2, 3))) static void tell(
+        const struct desk *desk, const char *format, ...)
+{
+        char line[sizeof(desk->problem->message)];
+        va_list arguments;
+        if (!desk->notice)
+                return;
+        va_start(arguments, format);
+        vsnprintf(line, sizeof(line), format, arguments);
+        va_end(arguments);
+        desk->notice(desk->context, 0, line);
+}
+
+/* The source can be captured, and its schema is read. */
+static int open_source(struct desk *desk)
+{
+        _cleanup_(check_release) struct check check = {0};
+        int r = check_source(desk->paths.source, &check, desk->problem);
+        if (r == 0)
+                r = check_is_wal(&check, desk->problem);
+        if (r == 0)
+                r = look_at_schema(check.path, check.encoding, &desk->look, desk->problem);
+        if (r == 0 && desk->look.is_auto_vacuum)
+                return problem_set(desk->problem, ENOTSUP, 0,
+                        "%s has auto_vacuum set, which moves pages about: not yet supported "
+                        "(PRAGMA "
+                        "auto_vacuum=NONE and VACUUM take it away)",
+                        desk->paths.source);
+        return r;
+}
+
+/* Instances have changed: durable, and known to the agent. 0 also where none runs;
+ * *ret_has_agent tells. */
+static int settle(struct desk *desk, bool *ret_has_agent)
+{
+        int r = store_sync(desk->store, desk->problem);
+        if (r < 0)
+                return r;
+        r = call_agent(desk->store, desk->paths.source, "refresh", REFRESH_LIMIT_MS, desk->problem);
+        *ret_has_agent = r != -ESRCH;
+        if (r == -ESRCH)
+                return 0;
+        if (r == -ETIMEDOUT)
+                return problem_set(desk->problem, ETIMEDOUT, 0,
+                        "the agent of %s has not answered for %d s; the store is changed, and the "
+                        "agent will see it when it goes on",
+                        desk->paths.source, REFRESH_LIMIT_MS / 1000);
+        return r;
+}
+
+static int refuse_unsupported(const struct schema_table *table, struct problem *problem)
+{
+        if (table->is_without_rowid)
+                return problem_set(problem, ENOTSUP, 0,
+                        "the table '%s' is WITHOUT ROWID: not yet supported", table->name);
+        return 0;
+}
+
+static int enable_one(struct desk *desk, const struct schema_table *table,
+        const struct cdc_table_options *options, struct problem *problem)
+{
+        int64_t object_id;
+        struct instances_request request = {
+                .schema = desk->look.schema,
+                .table = table,
+                .name = options->capture_instance,
+                .columns = options->captured_columns,
+                .index = options->index,
+                .role = options->role,
+                .supports_net = options->supports_net_changes,
+                .now_ns = clock_wall(NULL),
+        };
+        int r = refuse_unsupported(table, problem);
+        if (r == 0)
+                r = store_begin(desk->store);
+        if (r < 0)
+                return r;
+        r = instances_enable(desk->store, &request, problem, &object_id);
+        if (r == 0)
+                r = store_commit(desk->store);
+        if (r < 0)
+                store_rollback(desk->store);
+        return r;
+}
+
+static int finish_enable(struct desk *desk)
+{
+        bool has_agent;
+        int r = settle(desk, &has_agent);
+        if (r == 0 && !has_agent)
+                tell(desk, "pending until an agent captures it: run cdcctl agent %s, or cdcfs",
+                        desk->paths.source);
+        return r;
+}
+
+/* For enabling: the source first, since without one nothing else matters. */
+static int open_both(struct desk *desk)
+{
+        int r = open_source(desk);
+        return r < 0 ? r : call_open_store(&desk->paths, STORE_WRITE, desk->problem, &desk->store);
+}
+
+static int enable_table(struct desk *desk, const struct cdc_table_options *options)
+{
+        int r = open_both(desk);
+        if (r < 0)
+                return r;
+        const struct schema_table *table = schema_find_table(desk->look.schema, options->table);
+        if (!table)
+                return problem_set(desk->problem, ENOENT, NUMBER_NO_TABLE,
+                        "there is no table '%s' in %s", options->table, desk->paths.source);
+        r = enable_one(desk, table, options, desk->problem);
+        return r < 0 ? r : finish_enable(desk);
+}
+
+CDC_API int cdc_enable_table(const struct cdc_database *database,
+        const struct cdc_table_options *options, cdc_notice notice, void *context,
+        struct cdc_error *ret_error)
+{
+        struct problem problem = {0};
+        _cleanup_(desk_release) struct desk desk = {
+                .notice = notice, .context = context, .problem = &problem};
+        int r = options->table ? call_find_paths(database, &desk.paths)
+                               : problem_set(&problem, EINVAL, NUMBER_MISSING,
+                                         "the name of the table is missing");
+        if (r == 0)
+                r = enable_table(&desk, options);
+        return call_answer(r, &problem, ret_error);
+}
+
+/* By name alone: the number of a dropped table may be another table's by now. */
+static bool is_enabled(const struct instances *instances, const struct schema_table *table)
+{
+        for (size_t i = 0; i < instances->count; i++) {
+                if (text_equal_name(instances->items[i].source_table, table->name))
+                        return true;
+        }
+        return false;
+}
+
+/* Why --all leaves it out, or NULL. A view is no table. */
+static const char *skip_reason(const struct schema_table *table)
+{
+        switch (table->kind) {
+        case SCHEMA_VIRTUAL:
+                return "a virtual table";
+        case SCHEMA_SHADOW:
+                return "it holds the data of a virtual table";
+        case SCHEMA_INTERNAL:
+                return "one of SQLite's own";
+        default:
+                return NULL;
+        }
+}
+
+/* Enables the table if --all means it. *ret_failed grows where that is refused. */
+static int enable_if_ordinary(struct desk *desk, const struct instances *instances,
+        const struct schema_table *table, unsigned *ret_enabled, unsigned *ret_failed)
+{
+        static const struct cdc_table_options options = {.supports_net_changes = -1};
+        struct problem problem = {0};
+        const char *reason = skip_reason(table);
+        if (reason)
+                tell(desk, "skipped '%s': %s", table->name, reason);
+        if (reason || table->kind == SCHEMA_VIEW || is_enabled(instances, table))
+                return 0;
+        int r = enable_one(desk, table, &options, &problem);
+        if (r < 0 && !problem.message[0])
+                return r;
+        if (r < 0)
+                tell(desk, "not enabled, '%s': %s", table->name, problem.message);
+        *(r < 0 ? ret_failed : ret_enabled) += 1;
+        return 0;
+}
+
+static int enable_all(struct desk *desk, const char *pattern)
+{
+        _cleanup_(instances_release) struct instances instances = {0};
+        unsigned enabled = 0, failed = 0;
+        int r = open_both(desk);
+        if (r == 0)
+                r = instances_load(desk->store, &instances);
+        if (r < 0)
+                return r;
+        const struct schema *schema = desk->look.schema;
+        for (size_t i = 0; r == 0 && i < schema->table_count; i++) {
+                const struct schema_table *table = &schema->tables[i];
+                if (!pattern || sqlite3_strlike(pattern, table->name, 0) == 0)
+                        r = enable_if_ordinary(desk, &instances, table, &enabled, &failed);
+        }
+        if (r == 0 && enabled > 0)
+                r = finish_enable(desk);
+        if (r == 0 && failed > 0)
+                return problem_set(desk->problem, ENOTSUP, 0,
+                        "%u of the tables could not be enabled, as told; %u were", failed, enabled);
+        return r;
+}
+
+CDC_API int cdc_enable_all(const struct cdc_database *database, const char *pattern,
+        cdc_notice notice, void *context, struct cdc_error *ret_error)
+{
+        struct problem problem = {0};
+        _cleanup_(desk_release) struct desk desk = {
+                .notice = notice, .context = context, .problem = &problem};
+        int r = call_find_paths(database, &desk.paths);
+        if (r == 0)
+                r = enable_all(&desk, pattern);
+        return call_answer(r, &problem, ret_error);
+}
+
+/* No instance is of this table. Whether the table exists only the source can tell, if it can. */
+static int refuse_untracked(struct desk *desk, const char *table)
+{
+        struct problem ignored = {0};
+        struct problem *problem = desk->problem;
+        desk->problem = &ignored;
+        int r = open_source(desk);
+        desk->problem = problem;
+        if (r == 0 && !schema_find_table(desk->look.schema, table))
+                return problem_set(problem, ENOENT, NUMBER_NO_TABLE, "there is no table '%s' in %s",
+                        table, desk->paths.source);
+        return problem_set(problem, ENOENT, NUMBER_NOT_ENABLED,
+                "the table '%s' is not enabled: it has no capture instance", table);
+}
+
+/* Drops those of the table's instances that are meant; counts the table's and the dropped. */
+static int drop_instances(struct desk *desk, const struct instances *instances, const char *table,
+        const char *name, unsigned *ret_of_table, unsigned *ret_dropped)
+{
+        bool is_all = strcmp(name, "all") == 0;
+        for (size_t i = 0; i < instances->count; i++) {
+                const struct instance *instance = &instances->items[i];
+                if (!text_equal_name(instance->source_table, table))
+                        continue;
+                *ret_of_table += 1;
+                if (!is_all && strcmp(instance->name, name) != 0)
+                        continue;
+                int r = instances_disable(desk->store, instance);
+                if (r < 0)
+                        return r;
+                *ret_dropped += 1;
+        }
+        return 0;
+}
+
+static int disable_inside(struct desk *desk, const char *table, const char *name)
+{
+        _cleanup_(instances_release) struct instances instances = {0};
+        unsigned of_table = 0, dropped = 0;
+        int r = instances_load(desk->store, &instances);
+        if (r == 0)
+                r = drop_instances(desk, &instances, table, name, &of_table, &dropped);
+        if (r < 0)
+                return r;
+        if (of_table == 0)
+                return refuse_untracked(desk, table);
+        if (dropped == 0)
+                return problem_set(desk->problem, ENOENT, NUMBER_NOT_OF_TABLE,
+                        "'%s' is no capture instance of the table '%s'; cdcctl "
+                        "help-change-data-capture lists them",
+                        name, table);
+        return store_commit(desk->store);
+}
+
+static int disable_table(struct desk *desk, const char *table, const char *name)
+{
+        bool has_agent;
+        int r = call_open_store(&desk->paths, STORE_WRITE, desk->problem, &desk->store);
+        if (r == 0)
+                r = store_begin(desk->store);
+        if (r < 0)
+                return r;
+        r = disable_inside(desk, table, name);
+        if (r < 0) {
+                store_rollback(desk->store);
+                return r;
+        }
+        return settle(desk, &has_agent);
+}
+
+CDC_API int cdc_disable_table(const struct cdc_database *database, const char *table,
+        const char *instance, struct cdc_error *ret_error)
+{
+        struct problem problem = {0};
+        _cleanup_(desk_release) struct desk desk = {.problem = &problem};
+        bool is_complete = table && instance && instance[0];
+        int r = is_complete ? call_find_paths(database, &desk.paths)
+                            : problem_set(&problem, EINVAL, NUMBER_MISSING,
+                                      "the name of the %s is missing",
+                                      table ? "capture instance" : "table");
+        if (r == 0)
+                r = disable_table(&desk, table, instance);
+        return call_answer(r, &problem, ret_error);
+}
