@@ -258,6 +258,9 @@ CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" *
 /* The first file whose ordinal is greater than `after`, or NULL. */
 CDC_API const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, uint64_t after);
+/* The one with the greatest ordinal, or NULL. */
+CDC_API const struct cdc_file *cdc_catalog_last_file(const struct cdc_catalog *catalog,
+        const struct cdc_instance *instance, unsigned format);
 /* By its whole name, suffix included. */
 CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, const char *name);

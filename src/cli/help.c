@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help: prints --help from the descriptions of the commands, in 80 columns.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+enum { OPTION_WIDTH = 30 };
+
+static void print_usage(const struct command *command)
+{
+        printf("Usage: cdcctl %s [OPTIONS]", command->name);
+        for (unsigned i = 0; i < COMMAND_ARGUMENTS && command->arguments[i]; i++)
+                printf(" %s", command->arguments[i]);
+        printf("\n\n%s.\n", command->summary);
+}
+
+/* The lines of the help stand beside the option, or below it where it is too long. */
+static void print_option(const struct option_row *row)
+{
+        int width = printf("  %s%s%s", row->name, row->argument ? " " : "",
+                row->argument ? row->argument : "");
+        if (width >= OPTION_WIDTH) {
+                printf("\n");
+                width = 0;
+        }
+        for (const char *line = row->help; line;) {
+                size_t size = strcspn(line, "\n");
+                printf("%*s%.*s\n", OPTION_WIDTH - width, "", (int)size, line);
+                line = line[size] ? line + size + 1 : NULL;
+                width = 0;
+        }
+}
+
+void help_print_command(const struct command *command)
+{
+        static const struct option_row store = {
+                "--store", "PATH", "the store, if it is not DATABASE-cdc"};
+        static const struct option_row format = {"--format", "FORMAT",
+                "table, csv or jsonl; the default is table on\na terminal and csv elsewhere"};
+        static const struct option_row help = {"--help", NULL, "print this help"};
+        print_usage(command);
+        if (command->help)
+                printf("\n%s", command->help);
+        printf("\nOptions:\n");
+        for (const struct option_row *row = command->options; row && row->name; row++)
+                print_option(row);
+        if (command->has_rows)
+                print_option(&format);
+        if (command->arguments[0] && strcmp(command->arguments[0], "DATABASE") == 0)
+                print_option(&store);
+        print_option(&help);
+}
+
+void help_print(void)
+{
+        printf("Usage: cdcctl COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+               "Change data capture for SQLite databases: SQL Server's procedures and functions\n"
+               "by their known names.\n\n"
+               "Commands:\n");
+        for (const struct command *const *command = command_table(); *command; command++)
+                printf("  %-26s%s\n", (*command)->name, (*command)->summary);
+        printf("\nOptions:\n"
+               "  --help                    print this help; after a command, that of the command\n"
+               "  --version                 print the version\n\n"
+               "Exit status: 0, 1 refused or failed, 2 usage, 3 nothing new yet.\n");
+}

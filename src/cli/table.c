@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table: the commands of cdcctl in the order of --help: one row each. It knows nothing more of
+ * them than that they exist.
+ */
+#include <string.h>
+
+#include "command.h"
+
+#define EACH_COMMAND(row)                                                                          \
+        row(command_enable_db) row(command_disable_db) row(command_enable_table)                   \
+                row(command_disable_table) row(command_help_change_data_capture)                   \
+                        row(command_get_all_changes) row(command_get_min_lsn)                      \
+                                row(command_get_max_lsn) row(command_increment_lsn)                \
+                                        row(command_decrement_lsn) row(command_status)             \
+                                                row(command_rotate) row(command_agent)
+
+#define DECLARE(name) extern const struct command name;
+#define LIST(name) &name,
+
+EACH_COMMAND(DECLARE)
+
+static const struct command *const commands[] = {EACH_COMMAND(LIST) NULL};
+
+const struct command *const *command_table(void)
+{
+        return commands;
+}
+
+const struct command *command_find(const char *name)
+{
+        for (const struct command *const *command = commands; *command; command++) {
+                if (strcmp((*command)->name, name) == 0)
+                        return *command;
+        }
+        return NULL;
+}
