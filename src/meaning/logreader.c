@@ -198,6 +198,11 @@ int logreader_open(const struct database *database, const struct logreader_posit
         return logreader_open_pinned(database, pin, position, generation, directory, ret_reader);
 }
 
+struct pin *logreader_steal_pin(struct logreader *reader)
+{
+        return steal(reader->pin);
+}
+
 void logreader_close(struct logreader *reader)
 {
         if (!reader)

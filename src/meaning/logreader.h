@@ -49,6 +49,9 @@ struct pin;
 int logreader_open_pinned(const struct database *database, struct pin *pin,
         const struct logreader_position *position, uint32_t generation, const char *directory,
         struct logreader **ret_reader);
+/* Takes the pin out of the reader, which is good for logreader_close only from then on: another
+ * reader goes on behind an earlier position without a moment in which the log is not held. */
+struct pin *logreader_steal_pin(struct logreader *reader);
 void logreader_close(struct logreader *reader);
 
 /* Looks at the header. 1 if there are transactions to tell, 0 if not, -EAGAIN if it cannot be read

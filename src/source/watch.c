@@ -36,11 +36,21 @@ void watch_close(struct watch *watch)
         *watch = (struct watch){0};
 }
 
-int watch_add(struct watch *watch, const char *path)
+static int add(struct watch *watch, const char *path, uint32_t mask)
 {
-        const uint32_t mask = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
-                              IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB;
         return inotify_add_watch(watch->inotify, path, mask) < 0 ? -errno : 0;
+}
+
+int watch_add_file(struct watch *watch, const char *path)
+{
+        return add(watch, path, IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB);
+}
+
+int watch_add_directory(struct watch *watch, const char *path)
+{
+        return add(watch, path,
+                IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF |
+                        IN_MOVE_SELF);
 }
 
 static void drain(int fd)

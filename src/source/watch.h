@@ -19,8 +19,10 @@ struct watch {
 
 int watch_open(struct watch *ret_watch);
 void watch_close(struct watch *watch);
-/* Watches a file or directory for writes, moves and removals. -ENOENT if it is not there. */
-int watch_add(struct watch *watch, const char *path);
+/* Watches a file for writes and removal. -ENOENT if it is not there. */
+int watch_add_file(struct watch *watch, const char *path);
+/* Watches a directory for names that come and go, not for writes into its files. */
+int watch_add_directory(struct watch *watch, const char *path);
 /* Waits at most timeout_ns (< 0: for ever). 1 if something moved, 0 after the time, or negative
  * errno. A timeout of 0 takes what has come meanwhile. */
 int watch_wait(struct watch *watch, int64_t timeout_ns);

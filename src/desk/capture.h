@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * capture: the capture job of one database, one step at a time. A step looks at the log, writes
+ * what is new into the store, keeps both durable by the rule below, moves the pin, drives
+ * checkpoints and answers requests. It starts no thread and waits for nothing but the disk, the
+ * store's lock and at most 11 ms for a checkpoint; it returns how long it may be left alone.
+ *
+ * Durability: the source's WAL, then the store, are synced at most every 100 ms while there is
+ * work, and always before a pin moves, a file is listed, or a request is answered.
+ */
+#ifndef CDC_CAPTURE_H
+#define CDC_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "ground/log.h"
+#include "ground/lsn.h"
+#include "ground/problem.h"
+#include "memory/files.h"
+#include "memory/segments.h"
+
+struct capture;
+
+struct capture_options {
+        const char *source; /* borrowed for the life of the capture, as the next two */
+        const char *store;
+        const struct log *log;
+        struct segments_limits limits;
+        bool is_barrier_off;
+};
+
+/* What a step found; for those who wait for news. */
+struct capture_pulse {
+        struct lsn end_of_log; /* last commit in the log that a look found; zero = none yet */
+        int64_t as_of_ns;      /* wall time of the last look that found the end of the log */
+        bool is_caught_up;
+};
+
+/* What has been measured of a closed file, by the sealing thread. */
+struct capture_measure {
+        uint64_t ino;
+        struct files_measure measure;
+};
+
+/* Takes the lock (identity.h), opens store and source, decides where to go on and records a gap
+ * where that is not behind the stored position. -EBUSY: another process runs the jobs. Else the
+ * error of what could not be opened, told in *problem. */
+int capture_open(const struct capture_options *options, struct capture **ret_capture,
+        struct problem *problem);
+/* Captures what is committed, makes it durable, and lets go. NULL is allowed. */
+void capture_close(struct capture *capture);
+/* is_event: something was seen to move since the last step. *ret_wait_ns: when to call again at
+ * the latest. 0, or an error after which the next step tries again from the stored position;
+ * *problem tells it. */
+int capture_step(
+        struct capture *capture, bool is_event, int64_t *ret_wait_ns, struct problem *problem);
+/* True once after files were closed or published, or anything else that a mount shows has
+ * changed. */
+bool capture_take_news(struct capture *capture);
+/* True once after files were closed that wait to be measured. */
+bool capture_take_closed(struct capture *capture);
+/* Lists measured files: they appear, durable. 0 or negative errno (to be tried again). */
+int capture_publish(struct capture *capture, const struct capture_measure *measures, size_t count);
+void capture_pulse(const struct capture *capture, struct capture_pulse *ret_pulse);
+/* The files whose writes wake the job: the source's WAL and file, the store's WAL. */
+const char *capture_source_path(const struct capture *capture);
+const char *capture_store_path(const struct capture *capture);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * capture_cycle: one scan cycle is one store transaction, of at most maxtrans source transactions;
+ * position and rows move together. The store's lock is taken first and the catalog looked at under
+ * it, so that an instance that a command has just disabled gets no rows.
+ */
+#include "desk/capture_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "desk/resume.h"
+#include "ground/clock.h"
+
+enum {
+        CHECKPOINT_FRAMES = 900, /* below the application's 1000, from which it would drive */
+        CHECKPOINT_RETRY_NS = 10000000,
+};
+
+static void state_from_position(struct state *state, const struct logreader_position *p)
+{
+        state->generation = p->generation;
+        memcpy(state->wal_salt, p->salt, sizeof(state->wal_salt));
+        state->wal_frame = p->frame;
+        memcpy(state->wal_frame_header, p->frame_header, sizeof(state->wal_frame_header));
+        state->wal_frame_hash = p->frame_hash;
+        state->database_pages = p->pages;
+        state->schema_cookie = p->schema_cookie;
+}
+
+int capture_note_position(struct capture *capture)
+{
+        struct logreader_position position;
+        int r = logreader_position(capture->reader, &position);
+        if (r == 0)
+                state_from_position(&capture->state, &position);
+        capture->state.is_backfilled = false;
+        return r;
+}
+
+static struct scan scan_of(struct capture *capture)
+{
+        return (struct scan){
+                .store = capture->store,
+                .state = &capture->state,
+                .instances = &capture->instances,
+                .segments = capture->segments,
+                .sessions = capture->sessions,
+                .limits = capture->options.limits,
+                .source = logreader_source(capture->reader),
+        };
+}
+
+static int write_cycle(struct capture *capture, struct scan *scan, unsigned *ret_count)
+{
+        int r = capture_follow_catalog(capture);
+        scan->instances = &capture->instances;
+        if (r == 0)
+                r = scan_transactions(scan, (unsigned)capture->jobs.capture.maxtrans, ret_count);
+        if (r == 0)
+                r = capture_note_position(capture);
+        if (r == 0)
+                r = state_save(capture->store, &capture->state);
+        sessions_end(capture->sessions, &scan->counts, clock_wall(NULL));
+        if (r == 0)
+                r = sessions_flush(capture->sessions, capture->store);
+        return r;
+}
+
+/* A failure leaves the reader ahead of the store: both begin anew from what the store holds. */
+static int give_up(struct capture *capture, int error)
+{
+        store_rollback(capture->store);
+        sessions_unflush(capture->sessions);
+        capture->is_failed = true;
+        return error;
+}
+
+static int run_cycle(struct capture *capture, unsigned *ret_count)
+{
+        struct scan scan = scan_of(capture);
+        int r = store_begin(capture->store);
+        if (r < 0)
+                return r;
+        sessions_begin(capture->sessions, clock_wall(NULL));
+        scan_begin(&scan);
+        r = write_cycle(capture, &scan, ret_count);
+        if (r == 0)
+                r = store_commit(capture->store);
+        if (r < 0)
+                return give_up(capture, r);
+        capture->is_dirty = true;
+        capture->has_news = true;
+        capture->has_closed |= scan.files_closed > 0;
+        return scan.is_catalog_changed ? capture_load_instances(capture) : 0;
+}
+
+int capture_scan(struct capture *capture, unsigned *ret_count)
+{
+        unsigned count, total = 0;
+        int r;
+        *ret_count = 0;
+        r = logreader_poll(capture->reader);
+        if (r == -ESTALE)
+                capture->is_failed = true;
+        if (r <= 0)
+                return r;
+        do {
+                count = 0;
+                r = run_cycle(capture, &count);
+                total += count;
+        } while (r == 0 && count == (unsigned)capture->jobs.capture.maxtrans);
+        *ret_count = total;
+        return r;
+}
+
+int capture_sync(struct capture *capture)
+{
+        if (!capture->is_dirty)
+                return 0;
+        int r = database_sync_wal(capture->database);
+        if (r == 0)
+                r = store_sync(capture->store, NULL);
+        if (r < 0)
+                return r;
+        capture->is_dirty = false;
+        capture->synced_ns = clock_monotonic(NULL);
+        return 0;
+}
+
+int capture_move_pin(struct capture *capture)
+{
+        unsigned count;
+        int r = logreader_take_pin(capture->reader);
+        if (r == 0)
+                r = capture_scan(capture, &count);
+        if (r == 0)
+                r = capture_sync(capture);
+        if (r < 0)
+                return r;
+        logreader_drop_pin(capture->reader);
+        capture->is_anchored = false;
+        return 0;
+}
+
+/* ---- checkpoints ---- */
+
+static bool is_whole(struct capture *capture)
+{
+        struct logreader_position position;
+        const struct database_header *h = logreader_header(capture->reader);
+        return logreader_position(capture->reader, &position) == 0 && position.is_backfilled &&
+               h->backfilled == h->max_frame;
+}
+
+/* Everything is captured and in the database file: the new pin lands on read-lock 0, the next
+ * writer may restart the WAL, and the database file cannot change until the pin moves on. That is
+ * noted, since it proves at a later start that nothing happened in between. */
+static int anchor(struct capture *capture)
+{
+        struct resume_file file;
+        int r = capture_move_pin(capture);
+        if (r < 0 || !is_whole(capture))
+                return r;
+        capture->is_anchored = true;
+        r = resume_look(capture->database, &capture->identity, &file);
+        if (r == 0)
+                r = store_begin(capture->store);
+        if (r < 0)
+                return r;
+        capture->state.is_backfilled = true;
+        capture->state.source_size = file.size;
+        capture->state.source_mtime_ns = file.mtime_ns;
+        capture->state.source_change_counter = file.change_counter;
+        r = state_save(capture->store, &capture->state);
+        if (r == 0)
+                r = store_commit(capture->store);
+        if (r < 0)
+                store_rollback(capture->store);
+        return r;
+}
+
+/* Copies what the pin allows without holding up anybody, so that little is left to do under the
+ * barrier. */
+static int checkpoint_openly(struct capture *capture)
+{
+        uint32_t frames, copied;
+        int r = capture_move_pin(capture);
+        if (r < 0 || !logreader_is_on_mark(capture->reader))
+                return r;
+        r = checkpoint_run(&capture->checkpoint, 0, &frames, &copied);
+        if (r == 0)
+                r = database_sync_main(capture->database);
+        return r == -EAGAIN ? 0 : r;
+}
+
+static int checkpoint_under_barrier(struct capture *capture)
+{
+        uint32_t frames, copied;
+        int r = checkpoint_take_barrier(&capture->checkpoint);
+        if (r == -EAGAIN) {
+                capture->busy_barriers++;
+                return 0;
+        }
+        if (r == 0)
+                r = capture_move_pin(capture);
+        if (r == 0)
+                r = checkpoint_run(&capture->checkpoint, CHECKPOINT_RETRY_NS, &frames, &copied);
+        if (r == 0 && frames == copied)
+                r = anchor(capture);
+        checkpoint_drop_barrier(&capture->checkpoint);
+        capture->busy_barriers = 0;
+        return r == -EAGAIN ? 0 : r;
+}
+
+int capture_drive_checkpoint(struct capture *capture, bool is_idle)
+{
+        uint32_t unfilled = logreader_unfilled(capture->reader);
+        if (unfilled == 0)
+                return is_whole(capture) && !capture->is_anchored ? anchor(capture) : 0;
+        if (unfilled < CHECKPOINT_FRAMES && !is_idle)
+                return 0;
+        int r = checkpoint_openly(capture);
+        if (r == 0 && (r = logreader_poll(capture->reader)) == 0 && is_whole(capture))
+                return anchor(capture);
+        if (r < 0 || capture->options.is_barrier_off)
+                return r;
+        return checkpoint_under_barrier(capture);
+}
+
+int capture_close_segment(struct capture *capture, enum segments_cause cause, unsigned *ret_closed)
+{
+        int64_t now = clock_wall(NULL);
+        int r = store_begin(capture->store);
+        if (r < 0)
+                return r;
+        r = segments_close(capture->segments, capture->store, &capture->options.limits,
+                capture->state.max_lsn, cause, capture->state.next_change, now, ret_closed);
+        if (r == 0)
+                r = store_commit(capture->store);
+        if (r < 0)
+                return give_up(capture, r);
+        capture->is_dirty = true;
+        capture->has_closed |= *ret_closed > 0;
+        return 0;
+}

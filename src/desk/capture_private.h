@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * capture_private: the state that the files of the room "capture" share. Nobody else includes it.
+ *
+ *   capture.c          the step: when to do what
+ *   capture_open.c     opening: lock, store, source, where to go on
+ *   capture_cycle.c    one scan cycle, durability, the pin
+ *   capture_request.c  instances that come and go, requests of commands
+ */
+#ifndef CDC_CAPTURE_PRIVATE_H
+#define CDC_CAPTURE_PRIVATE_H
+
+#include "desk/capture.h"
+#include "desk/scan.h"
+#include "meaning/logreader.h"
+#include "memory/jobs.h"
+#include "memory/requests.h"
+#include "source/checkpoint.h"
+#include "source/identity.h"
+#include "source/pin.h"
+
+struct capture {
+        struct capture_options options;
+        struct identity identity;
+        struct database *database;
+        struct checkpoint checkpoint;
+        struct logreader *reader;
+        struct store *store;
+        struct state state;
+        struct instances instances;
+        struct segments *segments;
+        struct sessions *sessions;
+        struct files_format *formats;
+        struct jobs jobs;
+        char *directory; /* of the store: spilled changes go there */
+
+        bool is_dirty;    /* captured since the last sync */
+        bool is_failed;   /* the reader must be opened anew, from the stored position */
+        bool is_anchored; /* the pin was taken when the database file held everything */
+        bool has_news, has_closed;
+        bool has_unsigned;      /* frames with zeroed salts were met and told */
+        int64_t synced_ns;      /* monotonic, as all that follow */
+        int64_t cycle_ns;       /* begin of the last scan cycle */
+        int64_t moved_ns;       /* when something last moved */
+        int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
+        int64_t retry_ns;       /* pause after a failure: grows */
+        uint64_t busy_barriers; /* barriers that could not be had, in a row */
+        struct capture_pulse pulse;
+        int64_t rotate_id;  /* request that waits for files to be listed, or 0 */
+        int64_t request_id; /* last request taken */
+};
+
+/* capture_cycle.c */
+/* Captures up to the end of the log as a poll finds it. *ret_count: transactions. */
+int capture_scan(struct capture *capture, unsigned *ret_count);
+/* Syncs the source's WAL, then the store. */
+int capture_sync(struct capture *capture);
+/* Hand over hand: the next pin, everything up to it captured and durable, the old one let go. */
+int capture_move_pin(struct capture *capture);
+/* Fills the state's position from the reader. */
+int capture_note_position(struct capture *capture);
+/* Checkpoints where they are due. */
+int capture_drive_checkpoint(struct capture *capture, bool is_idle);
+/* Closes a segment in a store transaction of its own. */
+int capture_close_segment(struct capture *capture, enum segments_cause cause, unsigned *ret_closed);
+
+/* capture_open.c */
+/* Opens the reader behind the stored position (after a failure: with the pin it had). */
+int capture_reopen(struct capture *capture, struct problem *problem);
+/* Loads what the store says of instances, inside or outside a transaction. */
+int capture_load_instances(struct capture *capture);
+
+/* capture_request.c */
+/* Takes up instances that came and lets go of those that went. */
+int capture_follow_catalog(struct capture *capture);
+int capture_answer_requests(struct capture *capture);
+/* Tells the reader to capture an instance. Errors are recorded with it. Inside a transaction. */
+int capture_attach(struct capture *capture, const struct instance *instance);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine: the threads of one database: capture, which steps and sleeps, and the sealer. The public
+ * header describes its functions.
+ *
+ * The one lock guards the pulse, for those who ask from other threads. The wakeup is called from
+ * the capture thread with no lock held.
+ */
+#include "cdc.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "desk/capture.h"
+#include "desk/sealer.h"
+#include "ground/cleanup.h"
+#include "ground/clock.h"
+#include "memory/store.h"
+#include "source/check.h"
+#include "source/identity.h"
+#include "source/watch.h"
+
+struct cdc_engine {
+        struct cdc_engine_options options;
+        char *source, *store; /* owned */
+        struct log log;
+        struct capture *capture; /* the capture thread's, once it runs */
+        struct sealer *sealer;
+        struct watch watch;
+        pthread_t thread;
+        bool has_thread;
+        atomic_bool is_stopping;
+        int result; /* the last step's */
+
+        pthread_mutex_t lock; /* guards pulse */
+        struct capture_pulse pulse;
+};
+
+static int copy_problem(const struct problem *problem, struct cdc_error *ret_error)
+{
+        if (!ret_error)
+                return 0;
+        ret_error->number = problem->number;
+        snprintf(ret_error->message, sizeof(ret_error->message), "%s", problem->message);
+        return 0;
+}
+
+static void log_sink(void *context, enum log_level level, const char *line)
+{
+        struct cdc_engine *engine = context;
+        if (engine->options.log)
+                engine->options.log(engine->options.log_context, (enum cdc_log_level)level, line);
+}
+
+/* ---- the capture thread ---- */
+
+static void wake_capture(void *context)
+{
+        watch_wake(&((struct cdc_engine *)context)->watch);
+}
+
+static void publish(struct cdc_engine *engine)
+{
+        struct capture_measure *measures = NULL;
+        size_t count = sealer_take(engine->sealer, &measures);
+        if (count == 0)
+                return;
+        int r = capture_publish(engine->capture, measures, count);
+        if (r < 0)
+                log_line(&engine->log, LOG_ERR_LEVEL, "cannot list files: %s", strerror(-r));
+        free(measures);
+        if (r < 0)
+                sealer_poke(engine->sealer); /* measured again, listed then */
+        sealer_listed(engine->sealer);
+}
+
+static void tell(struct cdc_engine *engine)
+{
+        pthread_mutex_lock(&engine->lock);
+        capture_pulse(engine->capture, &engine->pulse);
+        pthread_mutex_unlock(&engine->lock);
+        if (capture_take_closed(engine->capture))
+                sealer_poke(engine->sealer);
+        if (capture_take_news(engine->capture) && engine->options.wakeup)
+                engine->options.wakeup(engine->options.wakeup_context);
+}
+
+/* The same failure is told once, not at every try. */
+static void log_result(struct cdc_engine *engine, int r, const struct problem *problem)
+{
+        if (r < 0 && r != engine->result)
+                log_line(&engine->log, LOG_ERR_LEVEL, "%s", problem->message);
+        else if (r == 0 && engine->result < 0)
+                log_line(&engine->log, LOG_INFO_LEVEL, "capture of %s goes on", engine->source);
+        engine->result = r;
+}
+
+static void *run(void *context)
+{
+        struct cdc_engine *engine = context;
+        struct problem problem;
+        bool is_event = true;
+        while (!atomic_load(&engine->is_stopping)) {
+                int64_t wait_ns = 0;
+                publish(engine);
+                int r = capture_step(engine->capture, is_event, &wait_ns, &problem);
+                log_result(engine, r, &problem);
+                tell(engine);
+                is_event = watch_wait(&engine->watch, wait_ns) != 0;
+        }
+        return NULL;
+}
+
+/* ---- starting and stopping ---- */
+
+static int start_thread(struct cdc_engine *engine)
+{
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int r = pthread_create(&engine->thread, NULL, run, engine);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        engine->has_thread = r == 0;
+        return -r;
+}
+
+static int watch_with_suffix(struct cdc_engine *engine, const char *path, const char *suffix)
+{
+        _cleanup_free_ char *whole = NULL;
+        if (asprintf(&whole, "%s%s", path, suffix) < 0)
+                return -ENOMEM;
+        return watch_add_file(&engine->watch, whole);
+}
+
+static int watch_files(struct cdc_engine *engine)
+{
+        const char *source = capture_source_path(engine->capture);
+        const char *slash = strrchr(source, '/');
+        _cleanup_free_ char *directory = strndup(source, (size_t)(slash - source) + 1);
+        int r = directory ? watch_open(&engine->watch) : -ENOMEM;
+        if (r == 0)
+                r = watch_with_suffix(engine, source, "-wal");
+        if (r == 0)
+                r = watch_add_file(&engine->watch, source);
+        if (r == 0)
+                r = watch_with_suffix(engine, capture_store_path(engine->capture), "-wal");
+        if (r == 0)
+                r = watch_add_directory(&engine->watch, directory);
+        return r;
+}
+
+static int set_options(struct cdc_engine *engine, const struct cdc_engine_options *options)
+{
+        engine->options = *options;
+        engine->source = realpath(options->database.source, NULL);
+        if (!engine->source)
+                return -errno;
+        engine->store = options->database.store ? strdup(options->database.store)
+                                                : store_default_path(engine->source);
+        engine->log = (struct log){
+                .level = (enum log_level)options->log_level, .sink = log_sink, .context = engine};
+        return engine->store ? 0 : -ENOMEM;
+}
+
+static struct capture_options capture_options_of(const struct cdc_engine *engine)
+{
+        struct capture_options o = {
+                .source = engine->source,
+                .store = engine->store,
+                .log = &engine->log,
+                .limits = SEGMENTS_LIMITS_DEFAULT,
+                .is_barrier_off = engine->options.is_barrier_off,
+        };
+        if (engine->options.segment_bytes > 0)
+                o.limits.size = engine->options.segment_bytes;
+        if (engine->options.segment_age_seconds > 0)
+                o.limits.age_ns = engine->options.segment_age_seconds * INT64_C(1000000000);
+        return o;
+}
+
+static int start(struct cdc_engine *engine, struct problem *problem)
+{
+        struct capture_options capture_options = capture_options_of(engine);
+        int r = capture_open(&capture_options, &engine->capture, problem);
+        if (r < 0)
+                return r;
+        r = watch_files(engine);
+        if (r == 0)
+                r = sealer_start(
+                        engine->store, &engine->log, wake_capture, engine, &engine->sealer);
+        if (r == 0)
+                r = start_thread(engine);
+        if (r < 0)
+                problem_set(problem, -r, 0, "cannot start the capture of %s: %s", engine->source,
+                        strerror(-r));
+        return r;
+}
+
+int cdc_engine_start(const struct cdc_engine_options *options, struct cdc_engine **ret_engine,
+        struct cdc_error *ret_error)
+{
+        struct problem problem = {0};
+        struct cdc_engine *engine = calloc(1, sizeof(*engine));
+        if (!engine)
+                return -ENOMEM;
+        pthread_mutex_init(&engine->lock, NULL);
+        int r = set_options(engine, options);
+        if (r < 0)
+                problem_set(&problem, -r, 0, "%s: %s", options->database.source, strerror(-r));
+        else
+                r = start(engine, &problem);
+        if (r < 0) {
+                copy_problem(&problem, ret_error);
+                cdc_engine_stop(engine);
+                return r;
+        }
+        *ret_engine = engine;
+        return 0;
+}
+
+int cdc_engine_stop(struct cdc_engine *engine)
+{
+        if (!engine)
+                return 0;
+        atomic_store(&engine->is_stopping, true);
+        if (engine->has_thread) {
+                watch_wake(&engine->watch);
+                pthread_join(engine->thread, NULL);
+        }
+        sealer_stop(engine->sealer);
+        capture_close(engine->capture);
+        watch_close(&engine->watch);
+        pthread_mutex_destroy(&engine->lock);
+        int result = engine->result;
+        free(engine->source);
+        free(engine->store);
+        free(engine);
+        return result;
+}
+
+void cdc_engine_pulse(struct cdc_engine *engine, struct cdc_pulse *ret_pulse)
+{
+        pthread_mutex_lock(&engine->lock);
+        struct capture_pulse pulse = engine->pulse;
+        pthread_mutex_unlock(&engine->lock);
+        *ret_pulse = (struct cdc_pulse){
+                .as_of_ns = pulse.as_of_ns,
+                .is_caught_up = pulse.is_caught_up,
+        };
+        if (!lsn_is_zero(pulse.end_of_log))
+                lsn_format(pulse.end_of_log, ret_pulse->end_of_log);
+}
+
+/* ---- checking beforehand ---- */
+
+static int check(const struct cdc_engine_options *options, struct problem *problem)
+{
+        struct store *store = NULL;
+        pid_t pid = 0;
+        _cleanup_free_ char *source = realpath(options->database.source, NULL);
+        if (!source)
+                return problem_set(
+                        problem, errno, 0, "%s: %s", options->database.source, strerror(errno));
+        _cleanup_free_ char *path = options->database.store ? strdup(options->database.store)
+                                                            : store_default_path(source);
+        int r = path ? store_open(path, STORE_READ, problem, &store) : -ENOMEM;
+        store_close(store);
+        if (r < 0)
+                return r;
+        r = identity_holder(source, &pid);
+        if (r > 0)
+                return problem_set(problem, EBUSY, 0, "process %d runs the jobs of %s already",
+                        (int)pid, source);
+        if (r < 0)
+                return problem_set(problem, -r, 0, "%s: %s", source, strerror(-r));
+        struct check found = {0};
+        r = check_source(source, &found, problem);
+        if (r == 0)
+                r = check_is_wal(&found, problem);
+        check_release(&found);
+        return r;
+}
+
+int cdc_engine_check(const struct cdc_engine_options *options, struct cdc_error *ret_error)
+{
+        struct problem problem = {0};
+        int r = check(options, &problem);
+        if (r < 0)
+                copy_problem(&problem, ret_error);
+        return r;
+}

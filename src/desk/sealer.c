@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sealer: see the header. It looks for files only when the mailbox is empty and it was poked, and
+ * the capture thread pokes it after it has listed what it took: nothing is measured twice.
+ */
+#include "desk/sealer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "desk/closer.h"
+#include "ground/cleanup.h"
+
+struct sealer {
+        pthread_t thread;
+        const char *path;      /* of the store; borrowed, immutable */
+        const struct log *log; /* borrowed, immutable */
+        void (*wake)(void *context);
+        void *context;
+        atomic_bool is_stopping;
+        struct store *store; /* the thread's own */
+
+        pthread_mutex_t lock; /* guards all below */
+        pthread_cond_t poked;
+        bool has_work;
+        struct capture_measure *results; /* owned; wait to be taken */
+        size_t count;
+        bool is_taken; /* the capture thread has results that it has not listed yet */
+};
+
+static int deliver(struct sealer *sealer, const struct capture_measure *measure)
+{
+        pthread_mutex_lock(&sealer->lock);
+        struct capture_measure *results =
+                realloc(sealer->results, (sealer->count + 1) * sizeof(*results));
+        if (results) {
+                sealer->results = results;
+                results[sealer->count++] = *measure;
+        }
+        pthread_mutex_unlock(&sealer->lock);
+        return results ? 0 : -ENOMEM;
+}
+
+static int measure_all(struct sealer *sealer, const struct files *files, size_t *ret_measured)
+{
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < files->count; i++) {
+                struct capture_measure m = {.ino = files->items[i].ino};
+                r = closer_measure(store_db(sealer->store), &files->items[i], &sealer->is_stopping,
+                        &m.measure);
+                if (r == -ENOENT) {
+                        r = 0; /* its instance was disabled meanwhile */
+                        continue;
+                }
+                if (r == 0)
+                        r = deliver(sealer, &m);
+                if (r == 0)
+                        (*ret_measured)++;
+        }
+        return r;
+}
+
+/* Measures what is closed and not listed yet. */
+static void seal(struct sealer *sealer)
+{
+        struct files files = {0};
+        size_t measured = 0;
+        int r = files_unpublished(store_db(sealer->store), &files);
+        if (r == 0)
+                r = measure_all(sealer, &files, &measured);
+        files_release(&files);
+        if (r < 0 && r != -EINTR)
+                log_line(sealer->log, LOG_ERR_LEVEL, "cannot seal files: %s", strerror(-r));
+        if (measured > 0)
+                sealer->wake(sealer->context);
+}
+
+static void *run(void *context)
+{
+        struct sealer *sealer = context;
+        pthread_mutex_lock(&sealer->lock);
+        while (!atomic_load(&sealer->is_stopping)) {
+                if (!sealer->has_work || sealer->count > 0 || sealer->is_taken) {
+                        pthread_cond_wait(&sealer->poked, &sealer->lock);
+                        continue;
+                }
+                sealer->has_work = false;
+                pthread_mutex_unlock(&sealer->lock);
+                seal(sealer);
+                pthread_mutex_lock(&sealer->lock);
+        }
+        pthread_mutex_unlock(&sealer->lock);
+        return NULL;
+}
+
+static int start_thread(struct sealer *sealer)
+{
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int r = pthread_create(&sealer->thread, NULL, run, sealer);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return -r;
+}
+
+int sealer_start(const char *store, const struct log *log, void (*wake)(void *context),
+        void *context, struct sealer **ret_sealer)
+{
+        struct sealer *sealer = calloc(1, sizeof(*sealer));
+        if (!sealer)
+                return -ENOMEM;
+        sealer->path = store;
+        sealer->log = log;
+        sealer->wake = wake;
+        sealer->context = context;
+        sealer->has_work = true;
+        pthread_mutex_init(&sealer->lock, NULL);
+        pthread_cond_init(&sealer->poked, NULL);
+        int r = store_open(store, STORE_READ, NULL, &sealer->store);
+        if (r == 0)
+                r = start_thread(sealer);
+        if (r < 0) {
+                store_close(sealer->store);
+                free(sealer);
+                return r;
+        }
+        *ret_sealer = sealer;
+        return 0;
+}
+
+void sealer_stop(struct sealer *sealer)
+{
+        if (!sealer)
+                return;
+        pthread_mutex_lock(&sealer->lock);
+        atomic_store(&sealer->is_stopping, true);
+        pthread_cond_signal(&sealer->poked);
+        pthread_mutex_unlock(&sealer->lock);
+        pthread_join(sealer->thread, NULL);
+        store_close(sealer->store);
+        pthread_cond_destroy(&sealer->poked);
+        pthread_mutex_destroy(&sealer->lock);
+        free(sealer->results);
+        free(sealer);
+}
+
+void sealer_poke(struct sealer *sealer)
+{
+        pthread_mutex_lock(&sealer->lock);
+        sealer->has_work = true;
+        pthread_cond_signal(&sealer->poked);
+        pthread_mutex_unlock(&sealer->lock);
+}
+
+void sealer_listed(struct sealer *sealer)
+{
+        pthread_mutex_lock(&sealer->lock);
+        sealer->is_taken = false;
+        pthread_cond_signal(&sealer->poked);
+        pthread_mutex_unlock(&sealer->lock);
+}
+
+size_t sealer_take(struct sealer *sealer, struct capture_measure **ret_measures)
+{
+        pthread_mutex_lock(&sealer->lock);
+        size_t count = sealer->count;
+        *ret_measures = steal(sealer->results);
+        sealer->count = 0;
+        sealer->is_taken = count > 0;
+        pthread_mutex_unlock(&sealer->lock);
+        return count;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sealer: the sealing thread. It renders and measures closed files on a read connection of its
+ * own, so that capture never waits for that, and leaves the results in a mailbox; the capture
+ * thread takes them and lists the files. It writes nothing.
+ */
+#ifndef CDC_SEALER_H
+#define CDC_SEALER_H
+
+#include "desk/capture.h"
+
+struct sealer;
+
+/* Starts the thread, with all signals blocked in it. `wake` is called from it, holding no lock,
+ * when results wait. 0, or negative errno. */
+int sealer_start(const char *store, const struct log *log, void (*wake)(void *context),
+        void *context, struct sealer **ret_sealer);
+/* Ends the thread; a rendering in work is given up. NULL is allowed. */
+void sealer_stop(struct sealer *sealer);
+/* Files were closed: look. From any thread. */
+void sealer_poke(struct sealer *sealer);
+/* Takes all results; the caller frees *ret_measures. Returns how many. Until sealer_listed is
+ * called nothing more is measured, since what was taken still looks unlisted in the store. */
+size_t sealer_take(struct sealer *sealer, struct capture_measure **ret_measures);
+void sealer_listed(struct sealer *sealer);
+
+#endif
