@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_content: closed files and documents of a view, each on the calling thread's connection.
+ *
+ * It makes no bytes; the faces do.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cdc.h"
+#include "desk/view.h"
+#include "faces/content.h"
+#include "faces/document.h"
+#include "faces/render.h"
+#include "ground/buf.h"
+#include "ground/cleanup.h"
+#include "ground/lsn.h"
+#include "memory/sql.h"
+
+/* ---- closed files ---- */
+
+struct cdc_content {
+        struct cdc_view *view;
+        struct content *content;
+};
+
+int cdc_content_open(struct cdc_view *view, uint64_t ino, struct cdc_content **ret_content)
+{
+        struct store *store = NULL;
+        int r = view_store(view, NULL, &store);
+        if (r < 0)
+                return r;
+        struct cdc_content *content = calloc(1, sizeof *content);
+        if (!content)
+                return -ENOMEM;
+        content->view = view;
+        r = content_open(view_pool(view), store_db(store), ino, &content->content);
+        if (r < 0) {
+                free(content);
+                return r;
+        }
+        *ret_content = content;
+        return 0;
+}
+
+int cdc_content_read(
+        struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
+{
+        struct store *store = NULL;
+        int r = view_store(content->view, NULL, &store);
+        if (r < 0)
+                return r;
+        return content_read(content->content, store_db(store), offset, buffer, size, ret_size);
+}
+
+int cdc_content_try_read(
+        struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
+{
+        return content_try_read(content->content, offset, buffer, size, ret_size);
+}
+
+void cdc_content_close(struct cdc_content *content)
+{
+        if (!content)
+                return;
+        content_close(content->content);
+        free(content);
+}
+
+/* ---- documents ---- */
+
+struct request {
+        struct cdc_view *view;
+        sqlite3 *store;
+        int64_t object_id; /* 0 = the database */
+        const struct cdc_pulse *pulse;
+};
+
+static int make_readme(const struct request *request, struct buf *buf)
+{
+        if (request->object_id != 0)
+                return -ENOENT;
+        document_readme(view_source(request->view), buf);
+        return 0;
+}
+
+static int make_validity(const struct request *request, struct buf *buf)
+{
+        if (!request->pulse)
+                return document_validity(request->store, request->object_id, NULL, buf);
+        struct document_pulse pulse = {
+                .as_of_ns = request->pulse->as_of_ns,
+                .is_caught_up = request->pulse->is_caught_up,
+        };
+        if (request->pulse->end_of_log[0] &&
+                lsn_parse(request->pulse->end_of_log, &pulse.end_of_log) < 0)
+                return -EINVAL;
+        return document_validity(request->store, request->object_id, &pulse, buf);
+}
+
+static int make_min_lsn(const struct request *request, struct buf *buf)
+{
+        return document_min_lsn(request->store, request->object_id, buf);
+}
+
+static int make_max_lsn(const struct request *request, struct buf *buf)
+{
+        return document_max_lsn(request->store, request->object_id, buf);
+}
+
+static int make_ddl_history(const struct request *request, struct buf *buf)
+{
+        return document_ddl_history(request->store, request->object_id, render_find("csv"), buf);
+}
+
+static int (*const makers[])(const struct request *request, struct buf *buf) = {
+        [CDC_DOCUMENT_README] = make_readme,
+        [CDC_DOCUMENT_VALIDITY] = make_validity,
+        [CDC_DOCUMENT_MIN_LSN] = make_min_lsn,
+        [CDC_DOCUMENT_MAX_LSN] = make_max_lsn,
+        [CDC_DOCUMENT_DDL_HISTORY] = make_ddl_history,
+};
+
+/* Documents tell of the store as its last commit left it. */
+static int last_commit(struct store *store, int64_t *ret_ns)
+{
+        sqlite3_stmt *stmt = NULL;
+        int r = store_statement(store, "SELECT last_commit_time_ns FROM cdcfs_state", &stmt);
+        if (r == 0 && (r = sql_next(stmt)) == 1)
+                *ret_ns = sqlite3_column_int64(stmt, 0);
+        sql_done(stmt);
+        return r < 0 ? r : 0;
+}
+
+int cdc_document_render(struct cdc_view *view, const struct cdc_instance *instance,
+        enum cdc_document document, const struct cdc_pulse *pulse, char **ret_bytes,
+        size_t *ret_size, int64_t *ret_mtime_ns)
+{
+        struct store *store = NULL;
+        int r = view_store(view, NULL, &store);
+        if (r < 0)
+                return r;
+        struct request request = {
+                .view = view,
+                .store = store_db(store),
+                .object_id = instance ? instance->object_id : 0,
+                .pulse = pulse,
+        };
+        _cleanup_(buf_release) struct buf buf = BUF_INIT;
+        int64_t mtime_ns = 0;
+        r = store_begin_read(store);
+        if (r == 0)
+                r = last_commit(store, &mtime_ns);
+        if (r == 0)
+                r = makers[document](&request, &buf);
+        store_rollback(store);
+        buf_append_byte(&buf, 0); /* so that an empty document has bytes too */
+        if (r == 0)
+                r = buf_error(&buf);
+        if (r < 0)
+                return r;
+        *ret_size = buf.size - 1;
+        *ret_bytes = buf_steal(&buf);
+        *ret_mtime_ns = mtime_ns;
+        return 0;
+}
