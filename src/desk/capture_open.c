@@ -159,6 +159,8 @@ static int take_up(struct capture *capture, enum resume_verdict verdict, const c
         if (r == 0)
                 r = attach_all(capture);
         if (r == 0)
+                r = capture_recognise_pending(capture);
+        if (r == 0)
                 r = capture_note_position(capture);
         if (r == 0)
                 r = state_save(capture->store, &capture->state);

@@ -71,7 +71,9 @@ int capture_reopen(struct capture *capture, struct problem *problem);
 int capture_load_instances(struct capture *capture);
 
 /* capture_request.c */
-/* Takes up instances that came and lets go of those that went. */
+/* Recognises the loaded instances that no capture has recognised yet. Inside a transaction. */
+int capture_recognise_pending(struct capture *capture);
+/* Takes up instances that came and lets go of those that went. Inside a transaction. */
 int capture_follow_catalog(struct capture *capture);
 int capture_answer_requests(struct capture *capture);
 /* Tells the reader to capture an instance. Errors are recorded with it. Inside a transaction. */

@@ -107,7 +107,7 @@ static void let_go(struct capture *capture, const struct instances *old)
         }
 }
 
-static int recognise_pending(struct capture *capture)
+int capture_recognise_pending(struct capture *capture)
 {
         bool is_changed = false;
         int r = 0;
@@ -123,7 +123,6 @@ static int recognise_pending(struct capture *capture)
         return r;
 }
 
-/* Inside the cycle's transaction. */
 int capture_follow_catalog(struct capture *capture)
 {
         uint64_t version;
@@ -137,7 +136,7 @@ int capture_follow_catalog(struct capture *capture)
                 let_go(capture, &old);
         instances_release(&old);
         capture->has_news = true;
-        return r < 0 ? r : recognise_pending(capture);
+        return r < 0 ? r : capture_recognise_pending(capture);
 }
 
 /* ---- requests ---- */
