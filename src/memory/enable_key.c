@@ -92,8 +92,8 @@ static bool is_index_of_key(const struct schema_index *index, const struct schem
         return true;
 }
 
-/* The automatic index of the PRIMARY KEY. An INTEGER PRIMARY KEY and a table without rowid have
- * none, since the table itself is in that order. */
+/* The automatic index of the PRIMARY KEY. An INTEGER PRIMARY KEY has none: the table itself is in
+ * that order. */
 static const char *primary_key_name(const struct instances_request *request)
 {
         const struct schema *schema = request->schema;
