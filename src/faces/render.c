@@ -92,8 +92,7 @@ bool render_is_odd_text(const struct value *value, enum text_encoding encoding)
         struct scalar_text text;
         if (value->type != VALUE_TEXT || scalar_text_read(value, encoding, &text) < 0)
                 return false;
-        bool is_odd = text.care == SCALAR_ODD ||
-                      (text.size > 0 && memchr(text.bytes, 0, text.size) != NULL);
+        bool is_odd = text.care == SCALAR_ODD;
         scalar_text_release(&text);
         return is_odd;
 }

@@ -49,7 +49,7 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
                 buf_append_byte(buf, '"');
                 buf_append(buf, text.bytes, text.size);
                 buf_append_byte(buf, '"');
-        } else if (text.care == SCALAR_ODD || (text.size > 0 && memchr(text.bytes, 0, text.size))) {
+        } else if (text.care == SCALAR_ODD) {
                 append_odd(buf, value);
         } else {
                 append_quoted(buf, text.bytes, text.size);

@@ -4,8 +4,8 @@
  *
  *   NULL     null                       REAL  with `.` or `e`; 9.0e+999, -9.0e+999
  *   INTEGER  exact digits               BLOB  "\\x…" in lower hex
- *   TEXT     a string; ill-formed UTF-8 (UTF-16): "\\X…", hex of its bytes; one that itself
- *            begins with \x or \X: {"$text": "…"}
+ *   TEXT     a string; ill-formed UTF-8 (UTF-16), or with a NUL: "\\X…", hex of its bytes; one
+ *            that itself begins with \x or \X: {"$text": "…"}
  *
  * The number 9.0e+999 is what every reader that takes it reads as infinity, and it keeps a
  * column of numbers one of numbers. It knows nothing of change tables.

@@ -57,7 +57,7 @@ static int read_utf16(
         int r = text_append_utf16(&text->converted, value->bytes, value->size, encoding);
         if (buf_error(&text->converted))
                 return buf_error(&text->converted);
-        if (r < 0) {
+        if (r < 0 || memchr(text->converted.data, 0, text->converted.size)) {
                 text->care = SCALAR_ODD;
                 return 0;
         }
@@ -65,6 +65,11 @@ static int read_utf16(
         text->bytes = text->converted.data;
         text->size = text->converted.size;
         return 0;
+}
+
+static bool is_text(const uint8_t *bytes, size_t size)
+{
+        return text_is_utf8(bytes, size) && !memchr(bytes, 0, size);
 }
 
 int scalar_text_read(
@@ -76,7 +81,7 @@ int scalar_text_read(
         if (encoding != TEXT_UTF8)
                 return read_utf16(value, encoding, ret_text);
         if (!is_plain(value->bytes, value->size))
-                ret_text->care = text_is_utf8(value->bytes, value->size) ? SCALAR_TEXT : SCALAR_ODD;
+                ret_text->care = is_text(value->bytes, value->size) ? SCALAR_TEXT : SCALAR_ODD;
         return 0;
 }
 

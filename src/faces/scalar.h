@@ -21,7 +21,7 @@
 enum scalar_care {
         SCALAR_PLAIN, /* ASCII without control bytes, `"` or `\`: may be copied as it is */
         SCALAR_TEXT,  /* well-formed */
-        SCALAR_ODD,   /* ill-formed: bytes and size are those of the value, in its encoding */
+        SCALAR_ODD,   /* ill-formed, or with a NUL: bytes and size are those of the value */
 };
 
 struct scalar_text {

@@ -1,0 +1,5 @@
+-- TEXT that is no text: ill-formed UTF-8, or with a NUL.
+CREATE TABLE t(x);
+INSERT INTO t VALUES ('ok1'), (CAST(x'c328' AS TEXT)), ('ok3'), (CAST(x'eda080' AS TEXT)), (CAST(x'f5' AS TEXT)), (CAST(x'c080' AS TEXT)),
+  (CAST(x'61e282' AS TEXT)), (CAST(x'80' AS TEXT)), (CAST(x'f4908080' AS TEXT)), (CAST(x'610062' AS TEXT)), (CAST(x'00' AS TEXT)),
+  (CAST(x'6162636465666768696a6b6c6d6e6f70ff' AS TEXT)), (CAST(x'6162636465666700' AS TEXT)), (CAST(x'5c78ff' AS TEXT));
