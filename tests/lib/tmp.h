@@ -65,7 +65,8 @@ static inline void tmp_close(struct tmp *tmp)
 static inline const char *tmp_path(struct tmp *tmp, const char *name)
 {
         char *path = tmp->paths[tmp->next++ % 8];
-        snprintf(path, sizeof tmp->paths[0], "%s/%s", tmp->directory, name);
+        tmp_check(strlen(tmp->directory) + strlen(name) + 2 <= sizeof tmp->paths[0], name);
+        stpcpy(stpcpy(stpcpy(path, tmp->directory), "/"), name);
         return path;
 }
 
