@@ -111,8 +111,10 @@ static int work(struct capture *capture, bool is_event, int64_t now, struct prob
                 r = 0;
         if (r == 0 && is_event)
                 r = capture_answer_requests(capture);
-        if (r == 0 && now - capture->cycle_ns >= cycle_every_ns) {
-                r = capture_scan(capture, &count);
+        if (r == 0 && (now - capture->cycle_ns >= cycle_every_ns || capture_is_log_long(capture))) {
+                r = capture_bound_log(capture);
+                if (r >= 0)
+                        r = capture_scan(capture, &count);
                 if (count > 0)
                         capture->cycle_ns = now;
         }
@@ -150,6 +152,9 @@ static int64_t next_wait(struct capture *capture, int64_t now)
                 wait = least(wait, capture->synced_ns + sync_every_ns - now);
         if (logreader_unfilled(capture->reader) > 0)
                 wait = least(wait, capture->moved_ns + idle_after_ns - now);
+        /* A barrier that could not be had is tried again at once. */
+        if (capture_is_log_long(capture))
+                return first_pause_ns;
         int64_t pace = capture->cycle_ns + cycle_every_ns - now;
         if (wait < pace)
                 wait = pace;

@@ -7,6 +7,7 @@
 #include "desk/capture_private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "desk/resume.h"
@@ -14,7 +15,11 @@
 
 enum {
         CHECKPOINT_FRAMES = 900, /* below the application's 1000, from which it would drive */
+        BARRIER_FRAMES = 2000,   /* a log that would grow longer is cut under the barrier */
         CHECKPOINT_RETRY_NS = 10000000,
+        BARRIER_TRY_NS = 1000000,
+        BARRIER_URGENT_NS = 10000000,
+        TAIL_TRANSACTIONS = 32,
 };
 
 static void state_from_position(struct state *state, const struct logreader_position *p)
@@ -154,16 +159,20 @@ static bool is_whole(struct capture *capture)
 }
 
 /* Everything is captured and in the database file: the new pin lands on read-lock 0, the next
- * writer may restart the WAL, and the database file cannot change until the pin moves on. That is
- * noted, since it proves at a later start that nothing happened in between. */
+ * writer may restart the WAL, and the database file cannot change until the pin moves on. */
 static int anchor(struct capture *capture)
 {
-        struct resume_file file;
         int r = capture_move_pin(capture);
-        if (r < 0 || !is_whole(capture))
-                return r;
-        capture->is_anchored = true;
-        r = resume_look(capture->database, &capture->identity, &file);
+        capture->is_anchored = r == 0 && is_whole(capture);
+        return r;
+}
+
+/* Notes how the database file looks while it is frozen: at a later start that proves that nothing
+ * happened in between. */
+static int note_file(struct capture *capture)
+{
+        struct resume_file file;
+        int r = resume_look(capture->database, &capture->identity, &file);
         if (r == 0)
                 r = store_begin(capture->store);
         if (r < 0)
@@ -180,6 +189,20 @@ static int anchor(struct capture *capture)
         return r;
 }
 
+/* Captures until little comes in meanwhile, so that the barrier covers a short tail; not where the
+ * writers are as fast as we are, or the log is long already. */
+static int catch_up(struct capture *capture)
+{
+        unsigned count = UINT_MAX, before;
+        int r = 0;
+        do {
+                before = count;
+                r = capture_scan(capture, &count);
+        } while (r == 0 && count > TAIL_TRANSACTIONS && count < before / 2 &&
+                 logreader_header(capture->reader)->max_frame < BARRIER_FRAMES);
+        return r < 0 ? r : capture_sync(capture);
+}
+
 /* Copies what the pin allows without holding up anybody, so that little is left to do under the
  * barrier. */
 static int checkpoint_openly(struct capture *capture)
@@ -191,41 +214,106 @@ static int checkpoint_openly(struct capture *capture)
         r = checkpoint_run(&capture->checkpoint, 0, &frames, &copied);
         if (r == 0)
                 r = database_sync_main(capture->database);
+        if (r == 0 && logreader_header(capture->reader)->max_frame < BARRIER_FRAMES / 2)
+                r = catch_up(capture);
         return r == -EAGAIN ? 0 : r;
 }
 
-static int checkpoint_under_barrier(struct capture *capture)
+/* The last part, while no writer can add to it. */
+static int checkpoint_tail(struct capture *capture)
 {
         uint32_t frames, copied;
-        int r = checkpoint_take_barrier(&capture->checkpoint);
-        if (r == -EAGAIN) {
-                capture->busy_barriers++;
-                return 0;
-        }
-        if (r == 0)
-                r = capture_move_pin(capture);
+        int r = capture_move_pin(capture);
         if (r == 0)
                 r = checkpoint_run(&capture->checkpoint, CHECKPOINT_RETRY_NS, &frames, &copied);
         if (r == 0 && frames == copied)
                 r = anchor(capture);
+        return r;
+}
+
+static void log_checkpoint(struct capture *capture, const char *part, int r)
+{
+        const struct database_header *h = logreader_header(capture->reader);
+        log_line(capture->options.log, LOG_DEBUG_LEVEL,
+                "checkpoint, %s: %s; the log has %u frames, %u of them copied", part,
+                r == 0 ? "done" : strerror(-r), h->max_frame, h->backfilled);
+}
+
+static int checkpoint_under_barrier(struct capture *capture, int64_t limit_ns)
+{
+        int r = checkpoint_take_barrier(&capture->checkpoint, limit_ns);
+        log_checkpoint(capture, "barrier", r);
+        if (r == 0)
+                r = checkpoint_tail(capture);
         checkpoint_drop_barrier(&capture->checkpoint);
-        capture->busy_barriers = 0;
+        log_checkpoint(capture, "tail", r);
+        if (r == 0 && capture->is_anchored)
+                r = note_file(capture);
         return r == -EAGAIN ? 0 : r;
+}
+
+static int anchor_and_note(struct capture *capture)
+{
+        int r = anchor(capture);
+        return r == 0 && capture->is_anchored ? note_file(capture) : r;
+}
+
+/* How long the log will be when an open checkpoint has done its part, by what was measured last. */
+static int64_t expected_frames(struct capture *capture, int64_t now)
+{
+        uint32_t frames = logreader_header(capture->reader)->max_frame;
+        int64_t grown = frames >= capture->seen_frames ? frames - capture->seen_frames : frames;
+        int64_t passed = now - capture->seen_ns;
+        capture->seen_frames = frames;
+        capture->seen_ns = now;
+        return frames + (passed > 0 ? grown * capture->open_ns / passed : 0);
+}
+
+/* A log that would grow too long holds the writers first; what is left is captured then. Where
+ * another writer has the lock, nothing that takes time is begun before the next try. */
+int capture_bound_log(struct capture *capture)
+{
+        capture->is_barrier_wanted = false;
+        int r = logreader_poll(capture->reader);
+        if (r < 0)
+                return r == -ESTALE ? 0 : r;
+        int64_t expected = expected_frames(capture, clock_monotonic(NULL));
+        if (capture->options.is_barrier_off || expected < BARRIER_FRAMES ||
+                logreader_unfilled(capture->reader) < CHECKPOINT_FRAMES)
+                return 0;
+        r = checkpoint_under_barrier(capture, BARRIER_URGENT_NS);
+        capture->is_barrier_wanted = r == 0 && !capture->is_anchored;
+        return r;
+}
+
+static int checkpoint_in_parts(struct capture *capture)
+{
+        int64_t begin = clock_monotonic(NULL);
+        int r = checkpoint_openly(capture);
+        int64_t taken = clock_monotonic(NULL) - begin;
+        int64_t usual = capture->open_ns - capture->open_ns / 8;
+        capture->open_ns = taken > usual ? taken : usual;
+        log_checkpoint(capture, "open part", r);
+        if (r == 0 && (r = logreader_poll(capture->reader)) == 0 && is_whole(capture))
+                return anchor_and_note(capture);
+        if (r < 0 || capture->options.is_barrier_off)
+                return r;
+        return checkpoint_under_barrier(capture, BARRIER_TRY_NS);
 }
 
 int capture_drive_checkpoint(struct capture *capture, bool is_idle)
 {
         uint32_t unfilled = logreader_unfilled(capture->reader);
         if (unfilled == 0)
-                return is_whole(capture) && !capture->is_anchored ? anchor(capture) : 0;
-        if (unfilled < CHECKPOINT_FRAMES && !is_idle)
+                return is_whole(capture) && !capture->is_anchored ? anchor_and_note(capture) : 0;
+        if ((unfilled < CHECKPOINT_FRAMES && !is_idle) || capture->is_barrier_wanted)
                 return 0;
-        int r = checkpoint_openly(capture);
-        if (r == 0 && (r = logreader_poll(capture->reader)) == 0 && is_whole(capture))
-                return anchor(capture);
-        if (r < 0 || capture->options.is_barrier_off)
-                return r;
-        return checkpoint_under_barrier(capture);
+        return checkpoint_in_parts(capture);
+}
+
+bool capture_is_log_long(const struct capture *capture)
+{
+        return logreader_unfilled(capture->reader) >= CHECKPOINT_FRAMES;
 }
 
 int capture_close_segment(struct capture *capture, enum segments_cause cause, unsigned *ret_closed)

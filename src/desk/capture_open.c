@@ -16,7 +16,7 @@
 #include "memory/history.h"
 #include "memory/mapping.h"
 
-enum { HEADER_TRIES = 50 };
+enum { HEADER_TRIES = 50, OPEN_PART_NS = 50000000 /* until it is measured */ };
 
 static int copy_directory(struct capture *capture)
 {
@@ -252,6 +252,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
                 return -ENOMEM;
         capture->options = *options;
         capture->identity.fd = -1;
+        capture->open_ns = OPEN_PART_NS;
         capture->sessions = sessions_new();
         int r = capture->sessions ? copy_directory(capture) : -ENOMEM;
         if (r == 0)

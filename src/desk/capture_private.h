@@ -38,13 +38,16 @@ struct capture {
         bool is_failed;   /* the reader must be opened anew, from the stored position */
         bool is_anchored; /* the pin was taken when the database file held everything */
         bool has_news, has_closed;
-        bool has_unsigned;      /* frames with zeroed salts were met and told */
-        int64_t synced_ns;      /* monotonic, as all that follow */
-        int64_t cycle_ns;       /* begin of the last scan cycle */
-        int64_t moved_ns;       /* when something last moved */
-        int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
-        int64_t retry_ns;       /* pause after a failure: grows */
-        uint64_t busy_barriers; /* barriers that could not be had, in a row */
+        bool has_unsigned;    /* frames with zeroed salts were met and told */
+        int64_t synced_ns;    /* monotonic, as all that follow */
+        int64_t cycle_ns;     /* begin of the last scan cycle */
+        int64_t moved_ns;     /* when something last moved */
+        int64_t pause_ns;     /* of the watch phase: grows while nothing comes */
+        int64_t retry_ns;     /* pause after a failure: grows */
+        bool is_barrier_wanted; /* and could not be had just now */
+        uint32_t seen_frames; /* length of the log when it was looked at last, */
+        int64_t seen_ns;      /* and when that was */
+        int64_t open_ns;      /* how long the open part of a checkpoint takes */
         struct capture_pulse pulse;
         int64_t rotate_id;  /* request that waits for files to be listed, or 0 */
         int64_t request_id; /* last request taken */
@@ -59,6 +62,9 @@ int capture_sync(struct capture *capture);
 int capture_move_pin(struct capture *capture);
 /* Fills the state's position from the reader. */
 int capture_note_position(struct capture *capture);
+/* Holds the writers and checkpoints if the log has grown beyond what can wait. */
+int capture_bound_log(struct capture *capture);
+bool capture_is_log_long(const struct capture *capture);
 /* Checkpoints where they are due. */
 int capture_drive_checkpoint(struct capture *capture, bool is_idle);
 /* Closes a segment in a store transaction of its own. */

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "desk/capture.h"
 #include "desk/sealer.h"
@@ -24,6 +26,8 @@
 #include "source/check.h"
 #include "source/identity.h"
 #include "source/watch.h"
+
+enum { CAPTURE_NICE = -10 };
 
 struct cdc_engine {
         struct cdc_engine_options options;
@@ -100,10 +104,18 @@ static void log_result(struct cdc_engine *engine, int r, const struct problem *p
         engine->result = r;
 }
 
+/* Where the application's processes keep every core busy, the one thread that cuts the log must not
+ * wait in line with them all. Where that is not allowed, it does. */
+static void raise_priority(void)
+{
+        setpriority(PRIO_PROCESS, (id_t)gettid(), CAPTURE_NICE);
+}
+
 static void *run(void *context)
 {
         struct cdc_engine *engine = context;
         struct problem problem;
+        raise_priority();
         bool is_event = true;
         while (!atomic_load(&engine->is_stopping)) {
                 int64_t wait_ns = 0;

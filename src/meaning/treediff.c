@@ -41,8 +41,20 @@ static bool has_flag(const struct treediff *diff, uint32_t pgno, uint32_t flag)
         return frames_find(&diff->flags, pgno) & flag;
 }
 
+/* Most children of a page on the path do not matter; the sieve says so faster than the maps. */
+static void sieve_add(struct treediff *diff, uint32_t pgno)
+{
+        diff->sieve[pgno / 64 % 16] |= UINT64_C(1) << pgno % 64;
+}
+
+static bool sieve_has(const struct treediff *diff, uint32_t pgno)
+{
+        return diff->sieve[pgno / 64 % 16] >> pgno % 64 & 1;
+}
+
 static int add_flag(struct treediff *diff, uint32_t pgno, uint32_t flag)
 {
+        sieve_add(diff, pgno);
         return frames_put(&diff->flags, pgno, frames_find(&diff->flags, pgno) | flag);
 }
 
@@ -122,9 +134,13 @@ int treediff_begin(struct treediff *diff, struct pagemap *map, const struct fram
         diff->note_count = 0;
         frames_clear(&diff->flags);
         frames_clear(&diff->trees);
+        memset(diff->sieve, 0, sizeof(diff->sieve));
         for (size_t i = 0; i < changed->capacity; i++) {
                 uint32_t pgno = changed->entries[i].pgno;
-                if (pgno != 0 && flag_page(diff, pgno) < 0)
+                if (pgno == 0)
+                        continue;
+                sieve_add(diff, pgno);
+                if (flag_page(diff, pgno) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -203,6 +219,7 @@ struct walk {
                 struct btpage page;
                 uint32_t pgno;
                 unsigned next;   /* cell or child to look at next */
+                bool is_written; /* by the transaction */
                 bool is_removed; /* old: the page left the tree without being written */
         } levels[DEPTH_LIMIT];
         struct btcell cell; /* the row it stands at */
@@ -235,6 +252,7 @@ static int account(struct walk *walk, uint32_t pgno, bool is_removed, bool is_le
 static int walk_enter(struct walk *walk, uint32_t pgno, bool is_removed)
 {
         struct walk_level level = {.pgno = pgno, .is_removed = is_removed};
+        level.is_written = is_written(walk->diff, pgno);
         const struct btpage_source *source =
                 walk->side == OLD ? &walk->diff->old_source : &walk->diff->new_source;
         if (walk->entered++ > source->pages)
@@ -260,15 +278,27 @@ static int adopt(struct walk *walk, uint32_t parent, uint32_t child)
         return note(walk->diff, child, owner);
 }
 
+/* Under a page that stayed as it was, only a written or flagged child matters. */
+static int next_child(struct walk *walk, struct walk_level *level, uint32_t *ret_child)
+{
+        bool is_any = level->is_written || level->is_removed;
+        int r;
+        do {
+                r = btpage_child(&level->page, level->next++, ret_child);
+        } while (r == 0 && !is_any && !sieve_has(walk->diff, *ret_child) &&
+                 level->next <= level->page.cells);
+        return r;
+}
+
 static int walk_child(struct walk *walk, struct walk_level *level)
 {
         struct treediff *diff = walk->diff;
         uint32_t child;
-        int r = btpage_child(&level->page, level->next++, &child);
+        int r = next_child(walk, level, &child);
         if (r < 0)
                 return r;
         bool written = is_written(diff, child);
-        bool parent_written = is_written(diff, level->pgno);
+        bool parent_written = level->is_written;
         bool is_removed = false;
         if (walk->side == OLD && (parent_written || level->is_removed))
                 is_removed = !has_flag(diff, child, FLAG_KID);

@@ -37,7 +37,8 @@ struct treediff {
         struct btpage_source new_source; /* the state after */
         struct frames flags;             /* page → what the transaction means to it */
         struct frames trees;             /* tree → what of it was written */
-        struct treediff_note *notes;     /* owned */
+        uint64_t sieve[16]; /* a bit for each page that is written or flagged, by its number */
+        struct treediff_note *notes; /* owned */
         size_t note_count, note_capacity;
         uint8_t *pages[2][20];  /* owned: a page buffer for each level, old and new */
         uint8_t *scratch[2];    /* owned: one overflow page, old and new */

@@ -10,7 +10,7 @@
 
 #include "ground/clock.h"
 
-enum { PAUSE_NS = 200000, BARRIER_LIMIT_NS = 1000000 };
+enum { PAUSE_NS = 200000 };
 
 int checkpoint_open(const struct database *database, struct checkpoint *ret_checkpoint)
 {
@@ -51,9 +51,9 @@ int checkpoint_run(
         return 0;
 }
 
-int checkpoint_take_barrier(struct checkpoint *checkpoint)
+int checkpoint_take_barrier(struct checkpoint *checkpoint, int64_t limit_ns)
 {
-        int64_t end = clock_monotonic(NULL) + BARRIER_LIMIT_NS;
+        int64_t end = clock_monotonic(NULL) + limit_ns;
         int r;
         do {
                 r = sqlite3_exec(checkpoint->barrier, "BEGIN IMMEDIATE", NULL, NULL, NULL);
