@@ -158,6 +158,23 @@ Test(admin_table, returns_when_the_agent_knows)
         desk_fixture_close(&x);
 }
 
+/* The answer is good, but what became of the instance is not. */
+Test(admin_table, tells_that_the_agent_cannot_capture_it)
+{
+        struct desk_fixture x;
+        setup(&x, tables);
+        store_fixture_check(sql_execute(store_db(desk_fixture_store(&x)->store),
+                                    "CREATE TRIGGER fail AFTER UPDATE ON change_tables BEGIN "
+                                    "UPDATE cdcfs_instances SET error = 'no way'; END"),
+                "CREATE TRIGGER");
+        desk_fixture_start_agent(&x, 0, "done");
+        cr_expect_eq(enable(&x, (struct cdc_table_options){.table = "orders"}), -EIO);
+        cr_expect_not_null(
+                strstr(x.error.message, "main_orders is enabled, but not captured: no way"), "%s",
+                x.error.message);
+        desk_fixture_close(&x);
+}
+
 Test(admin_table, enables_every_ordinary_table)
 {
         struct desk_fixture x;

@@ -17,6 +17,7 @@
 #include "ground/cleanup.h"
 #include "ground/clock.h"
 #include "memory/enable.h"
+#include "memory/sql.h"
 #include "source/check.h"
 #include "source/look.h"
 
@@ -33,6 +34,7 @@ struct desk {
         struct call_paths paths;
         struct store *store;
         struct look look;
+        int64_t first_id; /* of the instances that this call has made; 0: none */
         cdc_notice notice;
         void *context;
         struct problem *problem;
@@ -127,14 +129,43 @@ static int enable_one(struct desk *desk, const struct schema_table *table,
                 r = store_commit(desk->store);
         if (r < 0)
                 store_rollback(desk->store);
+        if (r == 0 && desk->first_id == 0)
+                desk->first_id = object_id;
         return r;
+}
+
+/* The agent has answered: does it capture what this call has made? */
+static int check_captured(const struct desk *desk)
+{
+        _cleanup_(sql_donep) sqlite3_stmt *stmt = NULL;
+        int r = store_statement(desk->store,
+                "SELECT capture_instance, error FROM change_tables "
+                "JOIN cdcfs_instances USING(object_id) "
+                "WHERE object_id >= ? AND (start_lsn IS NULL OR error IS NOT NULL) "
+                "ORDER BY error IS NULL, object_id LIMIT 1",
+                &stmt);
+        if (r < 0)
+                return r;
+        sqlite3_bind_int64(stmt, 1, desk->first_id);
+        r = sql_next(stmt);
+        if (r <= 0)
+                return r;
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        const char *error = (const char *)sqlite3_column_text(stmt, 1);
+        if (error)
+                return problem_set(
+                        desk->problem, EIO, 0, "%s is enabled, but not captured: %s", name, error);
+        tell(desk, "%s is pending: the capture job is stopped", name);
+        return 0;
 }
 
 static int finish_enable(struct desk *desk)
 {
         bool has_agent;
         int r = settle(desk, &has_agent);
-        if (r == 0 && !has_agent)
+        if (r == 0 && has_agent)
+                return check_captured(desk);
+        if (r == 0)
                 tell(desk, "pending until an agent captures it: run cdcctl agent %s, or cdcfs",
                         desk->paths.source);
         return r;

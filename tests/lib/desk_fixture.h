@@ -75,7 +75,7 @@ static inline int64_t desk_fixture_id(struct desk_fixture *x, const char *instan
         return store_fixture_integer(desk_fixture_store(x), sql);
 }
 
-/* Answers every request with result and message, for ever. */
+/* Answers every request with result and message, for ever; what is pending is captured then. */
 static inline void desk_fixture_answer(const char *path, int result, const char *message)
 {
         struct store *store = NULL;
@@ -90,6 +90,10 @@ static inline void desk_fixture_answer(const char *path, int result, const char 
                 snprintf(
                         problem.message, sizeof problem.message, "%s %s", request.command, message);
                 store_fixture_check(store_begin(store), "store_begin");
+                store_fixture_check(
+                        sql_execute(store_db(store), "UPDATE change_tables SET "
+                                                     "start_lsn = x'00000001000000010001'"),
+                        "UPDATE");
                 store_fixture_check(requests_finish(store, request.id, result,
                                             result ? &problem : NULL, STORE_FIXTURE_NOW),
                         "requests_finish");
