@@ -187,9 +187,12 @@ static int children_are_leaves(struct treediff *diff, const struct btpage *page,
         return r < 0 ? r : btpage_is_leaf(&first);
 }
 
-static int flag_kids(struct treediff *diff, uint32_t pgno, unsigned depth)
+static int flag_kids(struct treediff *diff, uint32_t pgno, unsigned depth, uint64_t *entered)
 {
         struct btpage page;
+        /* In a tree no page comes twice; bytes that lead round and round end here. */
+        if ((*entered)++ > diff->new_source.pages)
+                return -EBADMSG;
         int r = read_page(diff, NEW, depth, pgno, &page);
         if (r < 0 || btpage_is_leaf(&page))
                 return r;
@@ -203,7 +206,7 @@ static int flag_kids(struct treediff *diff, uint32_t pgno, unsigned depth)
                         r = add_flag(diff, child, FLAG_KID);
                 bool is_on_path = is_written(diff, child) || has_flag(diff, child, FLAG_PATH);
                 if (r == 0 && !above_leaves && is_on_path)
-                        r = flag_kids(diff, child, depth + 1);
+                        r = flag_kids(diff, child, depth + 1, entered);
         }
         return r;
 }
@@ -447,9 +450,10 @@ int treediff_run(
         struct walk *old = &walks[OLD], *new = &walks[NEW];
         *old = (struct walk){.diff = diff, .side = OLD, .tree = tree};
         *new = (struct walk){.diff = diff, .side = NEW, .tree = tree};
+        uint64_t entered = 0;
         int r = 0;
         if (frames_find(&diff->trees, tree) & TREE_RESHAPED)
-                r = flag_kids(diff, root, 0);
+                r = flag_kids(diff, root, 0, &entered);
         if (r == 0)
                 r = walk_enter(old, root, false);
         if (r == 0)
