@@ -10,9 +10,8 @@
 static const struct option_row options[] = {
         {"--capture-instance", "NAME", "its name; the default is main_TABLE"},
         {"--captured-columns", "LIST",
-                "columns to capture, with commas between them, quoted\nwith \" or [] where needed; "
-                "the "
-                "default is all"},
+                "columns to capture, with commas between them,\nquoted with \" or [] where needed; "
+                "the default is\nall"},
         {"--supports-net-changes", "0|1", "the default is 1 if there is a key"},
         {"--index", "NAME", "a unique index that identifies rows; the\ndefault is the primary key"},
         {"--role", "GROUP", "who may read the changes"},

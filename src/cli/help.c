@@ -63,7 +63,7 @@ void help_print(void)
         for (const struct command *const *command = command_table(); *command; command++)
                 printf("  %-26s%s\n", (*command)->name, (*command)->summary);
         printf("\nOptions:\n"
-               "  --help                    print this help; after a command, that of the command\n"
+               "  --help                    print this help, or after a command its own\n"
                "  --version                 print the version\n\n"
                "Exit status: 0, 1 refused or failed, 2 usage, 3 nothing new yet.\n");
 }
