@@ -82,9 +82,10 @@ static int close_by_age(struct capture *capture)
 
 static int keep_durable(struct capture *capture, int64_t now)
 {
-        if (!capture->is_dirty || now - capture->synced_ns < sync_every_ns)
-                return 0;
-        return capture_move_pin(capture);
+        bool is_due = now - capture->pinned_ns >= sync_every_ns;
+        if (is_due && capture->is_behind)
+                return capture_move_pin(capture);
+        return is_due ? capture_sync(capture) : 0;
 }
 
 /* The file may have been moved away or replaced: its log would then be another. */
@@ -148,8 +149,8 @@ static int64_t next_wait(struct capture *capture, int64_t now)
                 wait = least(wait, capture->pause_ns);
                 capture->pause_ns = least(capture->pause_ns * 2, longest_pause_ns);
         }
-        if (capture->is_dirty)
-                wait = least(wait, capture->synced_ns + sync_every_ns - now);
+        if (capture->is_dirty || capture->is_behind)
+                wait = least(wait, capture->pinned_ns + sync_every_ns - now);
         if (logreader_unfilled(capture->reader) > 0)
                 wait = least(wait, capture->moved_ns + idle_after_ns - now);
         /* A barrier that could not be had is tried again at once. */

@@ -94,7 +94,7 @@ static int run_cycle(struct capture *capture, unsigned *ret_count)
                 r = store_commit(capture->store);
         if (r < 0)
                 return give_up(capture, r);
-        capture->is_dirty = true;
+        capture->is_dirty = capture->is_behind = true;
         capture->has_news = true;
         capture->has_closed |= scan.files_closed > 0;
         return scan.is_catalog_changed ? capture_load_instances(capture) : 0;
@@ -129,7 +129,6 @@ int capture_sync(struct capture *capture)
         if (r < 0)
                 return r;
         capture->is_dirty = false;
-        capture->synced_ns = clock_monotonic(NULL);
         return 0;
 }
 
@@ -144,7 +143,8 @@ int capture_move_pin(struct capture *capture)
         if (r < 0)
                 return r;
         logreader_drop_pin(capture->reader);
-        capture->is_anchored = false;
+        capture->pinned_ns = clock_monotonic(NULL);
+        capture->is_anchored = capture->is_behind = false;
         return 0;
 }
 

@@ -34,20 +34,21 @@ struct capture {
         struct jobs jobs;
         char *directory; /* of the store: spilled changes go there */
 
-        bool is_dirty;    /* captured since the last sync */
+        bool is_dirty;    /* written since the last sync */
+        bool is_behind;   /* captured since the pin moved */
         bool is_failed;   /* the reader must be opened anew, from the stored position */
         bool is_anchored; /* the pin was taken when the database file held everything */
         bool has_news, has_closed;
-        bool has_unsigned;    /* frames with zeroed salts were met and told */
-        int64_t synced_ns;    /* monotonic, as all that follow */
-        int64_t cycle_ns;     /* begin of the last scan cycle */
-        int64_t moved_ns;     /* when something last moved */
-        int64_t pause_ns;     /* of the watch phase: grows while nothing comes */
-        int64_t retry_ns;     /* pause after a failure: grows */
+        bool has_unsigned;      /* frames with zeroed salts were met and told */
+        int64_t pinned_ns;      /* when the pin moved; monotonic, as all that follow */
+        int64_t cycle_ns;       /* begin of the last scan cycle */
+        int64_t moved_ns;       /* when something last moved */
+        int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
+        int64_t retry_ns;       /* pause after a failure: grows */
         bool is_barrier_wanted; /* and could not be had just now */
-        uint32_t seen_frames; /* length of the log when it was looked at last, */
-        int64_t seen_ns;      /* and when that was */
-        int64_t open_ns;      /* how long the open part of a checkpoint takes */
+        uint32_t seen_frames;   /* length of the log when it was looked at last, */
+        int64_t seen_ns;        /* and when that was */
+        int64_t open_ns;        /* how long the open part of a checkpoint takes */
         struct capture_pulse pulse;
         int64_t rotate_id;  /* request that waits for files to be listed, or 0 */
         int64_t request_id; /* last request taken */
