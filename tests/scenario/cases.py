@@ -395,7 +395,7 @@ def _(db):
     assert fields == [(False, b"\\x" + b.hex().encode()) for b in blobs] + [
         (True, t.encode()) for t in texts]
     assert jsons == [json.dumps("\\x" + b.hex()) for b in blobs] + [
-        '"000A0D"', '{"$text":"\\\\x000a0d"}', '{"$text":"\\\\X00"}', json.dumps(texts[3])]
+        '"000A0D"', '{"$text": "\\\\x000a0d"}', '{"$text": "\\\\X00"}', json.dumps(texts[3])]
 
 
 @case("B052 an update beside a large value brings the large value whole")
