@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attributes: struct stat of nodes and documents.
+ */
+#include "attributes.h"
+
+#include <sys/stat.h>
+
+struct attributes_owner attributes_owner(const struct server *server)
+{
+        struct attributes_owner owner;
+        cdc_view_owner(server->view, &owner.uid, &owner.gid, &owner.mode);
+        return owner;
+}
+
+static void fill(
+        const struct attributes_owner *owner, uint64_t ino, int64_t mtime_ns, struct stat *ret_stat)
+{
+        struct timespec time = {.tv_sec = mtime_ns / 1000000000, .tv_nsec = mtime_ns % 1000000000};
+        *ret_stat = (struct stat){
+                .st_ino = ino,
+                .st_nlink = 1, /* of a directory: "not counted" */
+                .st_uid = owner->uid,
+                .st_gid = owner->gid,
+                .st_blksize = 128 << 10,
+                .st_atim = time,
+                .st_mtim = time,
+                .st_ctim = time,
+        };
+}
+
+static void fill_file(const struct attributes_owner *owner, uint64_t size, struct stat *stat)
+{
+        stat->st_mode = S_IFREG | (owner->mode & 0444);
+        stat->st_size = (off_t)size;
+        stat->st_blocks = (blkcnt_t)((size + 511) / 512);
+}
+
+void attributes_of_node(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
+        const struct node *node, struct fuse_entry_param *ret_entry)
+{
+        *ret_entry = (struct fuse_entry_param){
+                .ino = node_id(node),
+                .attr_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,
+                .entry_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,
+        };
+        fill(owner, node->ino, node_mtime(catalog, node), &ret_entry->attr);
+        if (node->file)
+                fill_file(owner, node->file->size, &ret_entry->attr);
+        else /* whoever may read may search */
+                ret_entry->attr.st_mode =
+                        S_IFDIR | (owner->mode & 0444) | (owner->mode & 0444) >> 2;
+}
+
+void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
+        struct fuse_entry_param *ret_entry)
+{
+        *ret_entry = (struct fuse_entry_param){
+                .ino = document->id,
+                .attr_timeout = ATTRIBUTES_FOREVER,
+                .entry_timeout = 0,
+        };
+        fill(owner, document->ino, document->mtime_ns, &ret_entry->attr);
+        fill_file(owner, document->size, &ret_entry->attr);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attributes: what stat shows, and for how long the kernel may believe it.
+ *
+ * Sizes are exact at the first stat, always. Owner, group and read bits are the source's.
+ */
+#ifndef CDCFS_ATTRIBUTES_H
+#define CDCFS_ATTRIBUTES_H
+
+#include "fuse_api.h"
+
+#include "node.h"
+#include "server.h"
+
+/* Seconds. A closed file never changes, a document's version neither, but its name moves on to
+ * the next version; directories are looked at again. */
+#define ATTRIBUTES_FOREVER (365.0 * 86400)
+#define ATTRIBUTES_DIRECTORY 1.0
+
+/* Owner, group and mode that all nodes have. */
+struct attributes_owner {
+        uint32_t uid, gid, mode;
+};
+struct attributes_owner attributes_owner(const struct server *server);
+
+/* Of a directory or closed file. */
+void attributes_of_node(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
+        const struct node *node, struct fuse_entry_param *ret_entry);
+/* Of a version of a document. */
+void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
+        struct fuse_entry_param *ret_entry);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * node: the table of kinds, and walking it.
+ *
+ * Places are for ever: a number that a directory or document once had never means another.
+ */
+#include "node.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+        KIND_ROOT,
+        KIND_README,
+        KIND_VALIDITY,
+        KIND_MIN_LSN,
+        KIND_MAX_LSN,
+        KIND_DDL_HISTORY,
+        KIND_INSTANCE,
+        KIND_INSTANCE_VALIDITY,
+        KIND_INSTANCE_MIN_LSN,
+        KIND_INSTANCE_MAX_LSN,
+        KIND_INSTANCE_DDL_HISTORY,
+        KIND_ALL,
+        KIND_ALL_FORMAT,
+        KIND_ALL_FILE,
+        KIND_COUNT,
+};
+
+#define ROW(name_, type_, parent_, place_, ...)                                                    \
+        {                                                                                          \
+                .name = name_, .type = type_, .parent = parent_, .place = place_, __VA_ARGS__      \
+        }
+#define DIRECTORY(name, parent, place) ROW(name, NODE_DIRECTORY, parent, place, .places = 1)
+#define DOCUMENT(name, parent, place, number)                                                      \
+        ROW(name, NODE_DOCUMENT, parent, place, .places = 1, .document = number)
+#define MEMBERS(type, parent, place, count, members_)                                              \
+        ROW(NULL, type, parent, place, .places = count, .members = &members_)
+
+static const struct node_kind kinds[KIND_COUNT] = {
+        [KIND_ROOT] = DIRECTORY("", NULL, 1),
+        [KIND_README] = DOCUMENT("README.txt", &kinds[KIND_ROOT], 2, CDC_DOCUMENT_README),
+        [KIND_VALIDITY] = DOCUMENT("validity.json", &kinds[KIND_ROOT], 3, CDC_DOCUMENT_VALIDITY),
+        [KIND_MIN_LSN] = DOCUMENT("min_lsn", &kinds[KIND_ROOT], 4, CDC_DOCUMENT_MIN_LSN),
+        [KIND_MAX_LSN] = DOCUMENT("max_lsn", &kinds[KIND_ROOT], 5, CDC_DOCUMENT_MAX_LSN),
+        [KIND_DDL_HISTORY] =
+                DOCUMENT("ddl_history.csv", &kinds[KIND_ROOT], 6, CDC_DOCUMENT_DDL_HISTORY),
+
+        [KIND_INSTANCE] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ROOT], 0, 1, node_instances),
+        [KIND_INSTANCE_VALIDITY] =
+                DOCUMENT("validity.json", &kinds[KIND_INSTANCE], 1, CDC_DOCUMENT_VALIDITY),
+        [KIND_INSTANCE_MIN_LSN] =
+                DOCUMENT("min_lsn", &kinds[KIND_INSTANCE], 2, CDC_DOCUMENT_MIN_LSN),
+        [KIND_INSTANCE_MAX_LSN] =
+                DOCUMENT("max_lsn", &kinds[KIND_INSTANCE], 3, CDC_DOCUMENT_MAX_LSN),
+        [KIND_INSTANCE_DDL_HISTORY] =
+                DOCUMENT("ddl_history.csv", &kinds[KIND_INSTANCE], 4, CDC_DOCUMENT_DDL_HISTORY),
+        [KIND_ALL] = DIRECTORY("all", &kinds[KIND_INSTANCE], 16),
+        [KIND_ALL_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ALL], 24, 8, node_formats),
+        [KIND_ALL_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_ALL_FORMAT], 0, 0, node_files),
+};
+
+/* ---- numbers ---- */
+
+/* Where the block begins that the number of a node of this kind is in. */
+static uint64_t block_of(const struct cdc_catalog *catalog, const struct node *node)
+{
+        return node->instance ? node->instance->base_ino : cdc_catalog_base_ino(catalog);
+}
+
+static void number(const struct cdc_catalog *catalog, struct node *node)
+{
+        if (node->file)
+                node->ino = node->file->ino;
+        else
+                node->ino = block_of(catalog, node) + node->kind->place + node->format;
+}
+
+bool node_is_root(const struct node *node)
+{
+        return node->kind == &kinds[KIND_ROOT];
+}
+
+uint64_t node_id(const struct node *node)
+{
+        return node_is_root(node) ? NODE_ROOT_ID : node->ino;
+}
+
+static bool is_of_instance(const struct node_kind *kind)
+{
+        while (kind && kind != &kinds[KIND_INSTANCE])
+                kind = kind->parent;
+        return kind;
+}
+
+/* The directory or document at a place of a block. */
+static int resolve_place(uint64_t place, struct node *node)
+{
+        for (unsigned i = 0; i < KIND_COUNT; i++) {
+                const struct node_kind *kind = &kinds[i];
+                if (is_of_instance(kind) != !!node->instance || place < kind->place ||
+                        place - kind->place >= kind->places)
+                        continue;
+                node->kind = kind;
+                node->format = (unsigned)(place - kind->place);
+                return node->format == 0 || node->format < cdc_formats() ? 0 : -ESTALE;
+        }
+        return -ESTALE;
+}
+
+int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *ret_node)
+{
+        struct node node = {.ino = id};
+        uint64_t base = cdc_catalog_base_ino(catalog);
+        int r = 0;
+        if (id == NODE_ROOT_ID) {
+                node.kind = &kinds[KIND_ROOT];
+                number(catalog, &node);
+        } else if (id >= base && id - base < CDC_ROOT_INOS) {
+                r = resolve_place(id - base, &node);
+        } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
+                node.kind = &kinds[KIND_ALL_FILE];
+        } else {
+                node.instance = cdc_catalog_find_block(catalog, id);
+                r = node.instance ? resolve_place(id - node.instance->base_ino, &node) : -ESTALE;
+        }
+        if (r == 0)
+                *ret_node = node;
+        return r;
+}
+
+uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format)
+{
+        return instance->base_ino + kinds[KIND_ALL_FORMAT].place + format;
+}
+
+/* ---- names ---- */
+
+/* A child that inherits what its directory stands for. */
+static struct node child_of(const struct node *directory, const struct node_kind *kind)
+{
+        return (struct node){
+                .kind = kind, .instance = directory->instance, .format = directory->format};
+}
+
+int node_find(const struct cdc_catalog *catalog, const struct node *directory, const char *name,
+        struct node *ret_child)
+{
+        for (unsigned i = 0; i < KIND_COUNT; i++) {
+                const struct node_kind *kind = &kinds[i];
+                struct node child = child_of(directory, kind);
+                if (kind->parent != directory->kind)
+                        continue;
+                if (kind->name ? strcmp(kind->name, name) != 0
+                               : !kind->members->find(catalog, directory, name, &child))
+                        continue;
+                number(catalog, &child);
+                *ret_child = child;
+                return 0;
+        }
+        return -ENOENT;
+}
+
+static struct node parent_of(const struct cdc_catalog *catalog, const struct node *node)
+{
+        struct node parent = *node;
+        if (node->kind->parent)
+                parent.kind = node->kind->parent;
+        if (!is_of_instance(parent.kind))
+                parent.instance = NULL;
+        if (!parent.kind->members)
+                parent.format = 0;
+        number(catalog, &parent);
+        return parent;
+}
+
+static int next_named(const struct cdc_catalog *catalog, const struct node *directory,
+        uint64_t cookie, struct node *ret_child, char ret_name[NODE_NAME_SIZE],
+        uint64_t *ret_cookie)
+{
+        for (uint64_t i = cookie - NODE_COOKIE_PARENT; i < KIND_COUNT; i++) {
+                if (kinds[i].parent != directory->kind || !kinds[i].name)
+                        continue;
+                *ret_child = child_of(directory, &kinds[i]);
+                number(catalog, ret_child);
+                strcpy(ret_name, kinds[i].name);
+                *ret_cookie = i + NODE_COOKIE_PARENT + 1;
+                return 1;
+        }
+        return 0;
+}
+
+static int next_member(const struct cdc_catalog *catalog, const struct node *directory,
+        uint64_t after, struct node *ret_child, char ret_name[NODE_NAME_SIZE], uint64_t *ret_cookie)
+{
+        for (unsigned i = 0; i < KIND_COUNT; i++) {
+                const struct node_kind *kind = &kinds[i];
+                struct node child = child_of(directory, kind);
+                uint64_t ordinal = 0;
+                if (kind->parent != directory->kind || !kind->members ||
+                        !kind->members->next(catalog, directory, after, &child, &ordinal))
+                        continue;
+                number(catalog, &child);
+                kind->members->name(&child, ret_name);
+                *ret_child = child;
+                *ret_cookie = NODE_COOKIE_MEMBERS + ordinal;
+                return 1;
+        }
+        return 0;
+}
+
+int node_next(const struct cdc_catalog *catalog, const struct node *directory, uint64_t cookie,
+        struct node *ret_child, char ret_name[NODE_NAME_SIZE], uint64_t *ret_cookie)
+{
+        if (cookie < NODE_COOKIE_PARENT) {
+                *ret_child = cookie == 0 ? *directory : parent_of(catalog, directory);
+                strcpy(ret_name, cookie == 0 ? "." : "..");
+                *ret_cookie = cookie + 1;
+                return 1;
+        }
+        if (cookie < NODE_COOKIE_MEMBERS &&
+                next_named(catalog, directory, cookie, ret_child, ret_name, ret_cookie))
+                return 1;
+        uint64_t after = cookie > NODE_COOKIE_MEMBERS ? cookie - NODE_COOKIE_MEMBERS : 0;
+        return next_member(catalog, directory, after, ret_child, ret_name, ret_cookie);
+}
+
+bool node_is_probe(const char *name)
+{
+        static const char *const names[] = {".Trash", ".hidden", ".git", ".directory",
+                ".xdg-volume-info", "autorun.inf", "desktop.ini"};
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+                if (strcmp(names[i], name) == 0)
+                        return true;
+        }
+        return strncmp(name, ".Trash-", 7) == 0;
+}
+
+int64_t node_mtime(const struct cdc_catalog *catalog, const struct node *node)
+{
+        if (node->file)
+                return node->file->mtime_ns;
+        return node->instance ? node->instance->mtime_ns : cdc_catalog_mtime(catalog);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ops: lookup, attributes, and reading of files.
+ */
+#include "ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+/* ---- the view of a request ---- */
+
+struct ops_view ops_view(fuse_req_t request)
+{
+        struct server *server = fuse_req_userdata(request);
+        return (struct ops_view){
+                .server = server,
+                .catalog = cdc_view_catalog(server->view),
+                .owner = attributes_owner(server),
+        };
+}
+
+void ops_view_release(struct ops_view *view)
+{
+        cdc_catalog_unref(view->catalog);
+}
+
+int ops_view_renew(struct ops_view *view)
+{
+        /* Another thread may have been the one to find the news. */
+        cdc_view_refresh(view->server->view);
+        struct cdc_catalog *newest = cdc_view_catalog(view->server->view);
+        int is_newer = newest != view->catalog;
+        cdc_catalog_unref(view->catalog);
+        view->catalog = newest;
+        return is_newer;
+}
+
+/* ---- start ---- */
+
+static void ops_init(void *userdata, struct fuse_conn_info *connection)
+{
+        struct server *server = userdata;
+        /* Attributes come from memory: always send them along, so that walkers need no lookup
+         * for each name. */
+        connection->want |= connection->capable & FUSE_CAP_READDIRPLUS;
+        connection->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
+        if (server->options->max_read)
+                connection->max_read = server->options->max_read;
+        if (ready_announce(server->ready) < 0)
+                fuse_session_exit(server->session); /* nobody waits for us any more */
+}
+
+/* ---- names ---- */
+
+static int take_document(
+        struct ops_view *view, const struct node *node, struct document **ret_document)
+{
+        struct server *server = view->server;
+        struct cdc_pulse pulse;
+        if (server->engine)
+                cdc_engine_pulse(server->engine, &pulse);
+        char *bytes = NULL;
+        size_t size = 0;
+        int64_t told_ns = 0;
+        int r = cdc_document_render(server->view, node->instance, node->kind->document,
+                server->engine ? &pulse : NULL, &bytes, &size, &told_ns);
+        if (r < 0)
+                return r;
+        return documents_take(server->documents, node->ino, bytes, size, told_ns, ret_document);
+}
+
+static void reply_document(fuse_req_t request, struct ops_view *view, const struct node *node)
+{
+        struct document *document = NULL;
+        int r = take_document(view, node, &document);
+        if (r < 0) {
+                fuse_reply_err(request, -r);
+                return;
+        }
+        struct fuse_entry_param entry;
+        attributes_of_document(&view->owner, document, &entry);
+        if (fuse_reply_entry(request, &entry) < 0)
+                documents_forget(view->server->documents, document->id, 1);
+        documents_put(view->server->documents, document);
+}
+
+static int find_child(struct ops_view *view, fuse_ino_t id, const char *name, struct node *ret_node)
+{
+        struct node parent;
+        int r = node_resolve(view->catalog, id, &parent);
+        if (r < 0)
+                return r;
+        return node_find(view->catalog, &parent, name, ret_node);
+}
+
+static void ops_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
+{
+        struct ops_view view = ops_view(request);
+        struct node node;
+        int r = find_child(&view, parent, name, &node);
+        /* What a command said to be visible is, even before the news has come. */
+        if (r == -ENOENT && !node_is_probe(name) && ops_view_renew(&view))
+                r = find_child(&view, parent, name, &node);
+
+        struct fuse_entry_param entry = {0};
+        if (r == 0 && node.kind->type == NODE_DOCUMENT) {
+                reply_document(request, &view, &node);
+        } else if (r == 0) {
+                attributes_of_node(&view.owner, view.catalog, &node, &entry);
+                fuse_reply_entry(request, &entry);
+        } else if (r == -ENOENT && node_is_probe(name)) {
+                entry.entry_timeout = ATTRIBUTES_FOREVER;
+                fuse_reply_entry(request, &entry);
+        } else {
+                fuse_reply_err(request, -r);
+        }
+        ops_view_release(&view);
+}
+
+static void forget(struct server *server, fuse_ino_t id, uint64_t lookups)
+{
+        if (id >= NODE_FIRST_VERSION)
+                documents_forget(server->documents, id, lookups);
+}
+
+static void ops_forget(fuse_req_t request, fuse_ino_t id, uint64_t lookups)
+{
+        forget(fuse_req_userdata(request), id, lookups);
+        fuse_reply_none(request);
+}
+
+static void ops_forget_multi(fuse_req_t request, size_t count, struct fuse_forget_data *forgets)
+{
+        for (size_t i = 0; i < count; i++)
+                forget(fuse_req_userdata(request), forgets[i].ino, forgets[i].nlookup);
+        fuse_reply_none(request);
+}
+
+/* ---- attributes ---- */
+
+static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_entry_param *ret_entry)
+{
+        if (id >= NODE_FIRST_VERSION) {
+                struct document *document = documents_get(view->server->documents, id);
+                if (!document)
+                        return -ESTALE;
+                attributes_of_document(&view->owner, document, ret_entry);
+                documents_put(view->server->documents, document);
+                return 0;
+        }
+        struct node node;
+        int r = node_resolve(view->catalog, id, &node);
+        if (r == 0 && node.kind->type == NODE_DOCUMENT)
+                r = -ESTALE; /* only versions have node ids */
+        if (r == 0)
+                attributes_of_node(&view->owner, view->catalog, &node, ret_entry);
+        return r;
+}
+
+static void ops_getattr(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
+{
+        struct ops_view view = ops_view(request);
+        struct fuse_entry_param entry;
+        int r = find_attributes(&view, id, &entry);
+        if (r < 0)
+                fuse_reply_err(request, -r);
+        else
+                fuse_reply_attr(request, &entry.attr, entry.attr_timeout);
+        ops_view_release(&view);
+}
+
+static void ops_statfs(fuse_req_t request, fuse_ino_t id)
+{
+        enum { BLOCK = 4096 };
+        struct ops_view view = ops_view(request);
+        ops_view_renew(&view);
+        uint64_t files = 0, bytes = 0;
+        cdc_catalog_totals(view.catalog, &files, &bytes);
+        struct statvfs statvfs = {
+                .f_bsize = BLOCK,
+                .f_frsize = BLOCK,
+                .f_blocks = bytes / BLOCK + 1, /* 0 would hide the mount from df */
+                .f_files = files,
+                .f_flag = ST_RDONLY | ST_NOSUID,
+                .f_namemax = NODE_NAME_SIZE - 1,
+        };
+        fuse_reply_statfs(request, &statvfs);
+        ops_view_release(&view);
+}
+
+/* ---- files ---- */
+
+static int open_node(struct server *server, fuse_ino_t id, struct fuse_file_info *info)
+{
+        if ((info->flags & O_ACCMODE) != O_RDONLY || info->flags & O_TRUNC)
+                return -EROFS;
+        info->keep_cache = 1;
+        info->fh = 0;
+        if (id >= NODE_FIRST_VERSION)
+                return 0;
+        struct cdc_content *content = NULL;
+        int r = cdc_content_open(server->view, id, &content);
+        if (r < 0)
+                return r == -ENOENT ? -ESTALE : r;
+        info->fh = (uintptr_t)content;
+        return 0;
+}
+
+static struct cdc_content *content_of(const struct fuse_file_info *info)
+{
+        return (struct cdc_content *)(uintptr_t)info->fh;
+}
+
+static void ops_open(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
+{
+        struct server *server = fuse_req_userdata(request);
+        int r = open_node(server, id, info);
+        if (r < 0)
+                fuse_reply_err(request, -r);
+        else if (fuse_reply_open(request, info) < 0)
+                cdc_content_close(content_of(info));
+}
+
+static void ops_release(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
+{
+        cdc_content_close(content_of(info));
+        fuse_reply_err(request, 0);
+}
+
+static void read_document(
+        fuse_req_t request, struct server *server, fuse_ino_t id, size_t size, uint64_t offset)
+{
+        struct document *document = documents_get(server->documents, id);
+        if (!document) {
+                fuse_reply_err(request, ESTALE);
+                return;
+        }
+        uint64_t start = offset < document->size ? offset : document->size;
+        size_t left = document->size - (size_t)start;
+        fuse_reply_buf(request, document->bytes + start, size < left ? size : left);
+        documents_put(server->documents, document);
+}
+
+static void read_content(fuse_req_t request, struct server *server, struct cdc_content *content,
+        size_t size, uint64_t offset)
+{
+        size_t got = 0;
+        char *buffer = buffers_take(&server->buffers, size);
+        int r = buffer ? cdc_content_try_read(content, offset, buffer, size, &got) : -ENOMEM;
+        if (r == -EAGAIN)
+                r = readers_post(server->readers, request, content, offset, size);
+        else if (r == 0)
+                fuse_reply_buf(request, buffer, got);
+        if (r < 0)
+                fuse_reply_err(request, -r);
+}
+
+static void ops_read(
+        fuse_req_t request, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *info)
+{
+        struct server *server = fuse_req_userdata(request);
+        if (id >= NODE_FIRST_VERSION)
+                read_document(request, server, id, size, (uint64_t)offset);
+        else
+                read_content(request, server, content_of(info), size, (uint64_t)offset);
+}
+
+struct fuse_lowlevel_ops ops_table(void)
+{
+        struct fuse_lowlevel_ops table = {
+                .init = ops_init,
+                .lookup = ops_lookup,
+                .forget = ops_forget,
+                .forget_multi = ops_forget_multi,
+                .getattr = ops_getattr,
+                .statfs = ops_statfs,
+                .open = ops_open,
+                .read = ops_read,
+                .release = ops_release,
+                .opendir = ops_opendir,
+                .readdir = ops_readdir,
+                .readdirplus = ops_readdirplus,
+        };
+        ops_refuse_changes(&table);
+        return table;
+}
