@@ -109,8 +109,8 @@ CDC_API int cdc_get_all_changes(const struct cdc_database *database, const char 
  * database's. *ret_text is "" while the instance is pending. */
 CDC_API int cdc_get_min_lsn(const struct cdc_database *database, const char *instance,
         char ret_text[24], struct cdc_error *ret_error);
-CDC_API int cdc_get_max_lsn(const struct cdc_database *database, char ret_text[24],
-        struct cdc_error *ret_error);
+CDC_API int cdc_get_max_lsn(
+        const struct cdc_database *database, char ret_text[24], struct cdc_error *ret_error);
 
 /* sys.fn_cdc_increment_lsn, sys.fn_cdc_decrement_lsn: the neighbour of any LSN text. -EINVAL. */
 CDC_API int cdc_increment_lsn(const char *lsn, char ret_text[24], struct cdc_error *ret_error);
@@ -149,8 +149,7 @@ struct cdc_engine_options {
 /* Checks that the database is enabled and can be captured, and that no other process runs its
  * jobs (-EBUSY; the message names its pid). Opens nothing that must not cross a fork; may be
  * called in a process that forks afterwards. */
-CDC_API int cdc_engine_check(const struct cdc_engine_options *options,
-        struct cdc_error *ret_error);
+CDC_API int cdc_engine_check(const struct cdc_engine_options *options, struct cdc_error *ret_error);
 /* Takes the lock, opens source and store, decides where to go on, starts the threads. Call it
  * after the last fork. */
 CDC_API int cdc_engine_start(const struct cdc_engine_options *options,
@@ -259,8 +258,8 @@ CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" *
 CDC_API const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, uint64_t after);
 /* The one with the greatest ordinal, or NULL. */
-CDC_API const struct cdc_file *cdc_catalog_last_file(const struct cdc_catalog *catalog,
-        const struct cdc_instance *instance, unsigned format);
+CDC_API const struct cdc_file *cdc_catalog_last_file(
+        const struct cdc_catalog *catalog, const struct cdc_instance *instance, unsigned format);
 /* By its whole name, suffix included. */
 CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, const char *name);
@@ -278,15 +277,14 @@ CDC_API int cdc_document_render(struct cdc_view *view, const struct cdc_instance
  * first asked for and shared by all who read the file. */
 struct cdc_content;
 /* -ENOENT: no such file. */
-CDC_API int cdc_content_open(
-        struct cdc_view *view, uint64_t ino, struct cdc_content **ret_content);
+CDC_API int cdc_content_open(struct cdc_view *view, uint64_t ino, struct cdc_content **ret_content);
 /* Fills `size` bytes at `offset` but for the end of the file: never a short count elsewhere.
  * May render, or wait for another thread that does. */
-CDC_API int cdc_content_read(struct cdc_content *content, uint64_t offset, void *buffer,
-        size_t size, size_t *ret_size);
+CDC_API int cdc_content_read(
+        struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
 /* The same at once, or -EAGAIN where the bytes must be rendered first. */
-CDC_API int cdc_content_try_read(struct cdc_content *content, uint64_t offset, void *buffer,
-        size_t size, size_t *ret_size);
+CDC_API int cdc_content_try_read(
+        struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
 CDC_API void cdc_content_close(struct cdc_content *content); /* NULL is allowed */
 
 #endif
