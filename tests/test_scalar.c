@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ground/cleanup.h"
@@ -44,6 +45,24 @@ Test(scalar, writes_reals_as_number_does)
                 number_format_real(value, wanted);
                 scalar_append_real(&buf, value);
                 cr_expect_str_eq(buf_string(&buf), wanted);
+        }
+}
+
+/* Prices, rates, coordinates: every number of digits on both sides of the point. */
+Test(scalar, writes_short_decimals_as_number_does)
+{
+        struct prng prng = {4};
+        for (unsigned i = 0; i < 200000; i++) {
+                _cleanup_(buf_release) struct buf buf = BUF_INIT;
+                char decimal[64], wanted[NUMBER_SIZE];
+                snprintf(decimal, sizeof decimal, "%s%" PRIu64 ".%0*" PRIu64, i % 2 ? "-" : "",
+                        prng_next(&prng) >> (14 + prng_below(&prng, 50)),
+                        (int)prng_below(&prng, 12) + 1,
+                        prng_next(&prng) >> (24 + prng_below(&prng, 40)));
+                double value = strtod(decimal, NULL);
+                number_format_real(value, wanted);
+                scalar_append_real(&buf, value);
+                cr_assert_str_eq(buf_string(&buf), wanted, "%s", decimal);
         }
 }
 

@@ -87,9 +87,7 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
                 return;
         }
         if (text.care == SCALAR_PLAIN) {
-                buf_append_byte(buf, '"');
-                buf_append(buf, text.bytes, text.size);
-                buf_append_byte(buf, '"');
+                scalar_append_plain(buf, &text);
         } else if (text.care == SCALAR_ODD) {
                 append_marked_hex(buf, "\\\\X", value);
         } else if (looks_marked(text.bytes, text.size)) {

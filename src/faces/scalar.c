@@ -11,12 +11,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "ground/cleanup.h"
 #include "ground/number.h"
 
 #define EVERY_BYTE(b) (UINT64_C(0x0101010101010101) * (b))
 #define HIGH_BITS EVERY_BYTE(0x80)
 
-enum { INTEGER_DIGITS = 20, EXACT_REAL_MAX_DIGITS = 15 };
+enum { INTEGER_DIGITS = 20 };
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -90,31 +91,83 @@ void scalar_text_release(struct scalar_text *text)
         buf_release(&text->converted);
 }
 
+void scalar_append_plain(struct buf *buf, const struct scalar_text *text)
+{
+        if (buf_reserve(buf, text->size + 2) < 0)
+                return;
+        uint8_t *at = buf->data + buf->size;
+        *at++ = '"';
+        if (text->size > 0)
+                at = mempcpy(at, text->bytes, text->size);
+        *at = '"';
+        buf->size += text->size + 2;
+}
+
+/* Writes the digits before `end`, at least `least` of them. Returns where they begin. */
+static char *put_digits(char *end, uint64_t value, unsigned least)
+{
+        char *at = end;
+        while (value > 0 || end - at < (ptrdiff_t)least) {
+                *--at = (char)('0' + value % 10);
+                value /= 10;
+        }
+        return at;
+}
+
 void scalar_append_integer(struct buf *buf, int64_t value)
 {
         char digits[INTEGER_DIGITS];
-        char *at = digits + sizeof(digits);
+        char *end = digits + sizeof(digits);
         /* Negated as unsigned, because the smallest INTEGER has no positive twin. */
-        uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-        do {
-                *--at = (char)('0' + left % 10);
-                left /= 10;
-        } while (left > 0);
+        uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+        char *at = put_digits(end, size, 1);
         if (value < 0)
                 *--at = '-';
-        buf_append(buf, at, (size_t)(digits + sizeof(digits) - at));
+        buf_append(buf, at, (size_t)(end - at));
+}
+
+static void append_decimal(
+        struct buf *buf, uint64_t scaled, uint64_t power, unsigned places, bool is_negative)
+{
+        char text[NUMBER_SIZE];
+        char *end = text + sizeof(text);
+        char *at = put_digits(end, scaled % power, places);
+        *--at = '.';
+        at = put_digits(at, scaled / power, 1);
+        if (is_negative)
+                *--at = '-';
+        buf_append(buf, at, (size_t)(end - at));
+}
+
+/* A REAL that some integer below 10^15 over a power of ten gives back is written as that: it is
+ * the same text as the general way's, since no two decimals of 15 digits are the same double. The
+ * quotient of two exact doubles is the double nearest to the decimal, which makes the proof. */
+static bool append_short_real(struct buf *buf, double value)
+{
+        static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+        static const double smallest = 1e-4, limit = 1e15; /* %.15g has an exponent outside */
+        double size = fabs(value);
+        bool is_zero = size == 0 && !signbit(value);
+        if (!is_zero && !(size >= smallest && size < limit))
+                return false;
+        for (unsigned i = 0; i < COUNT(powers); i++) {
+                double scaled = rint(size * powers[i]);
+                if (scaled >= limit)
+                        return false;
+                if (scaled / powers[i] == size) {
+                        append_decimal(
+                                buf, (uint64_t)scaled, (uint64_t)powers[i], i + 1, value < 0);
+                        return true;
+                }
+        }
+        return false;
 }
 
 void scalar_append_real(struct buf *buf, double value)
 {
-        static const double exact_limit = 1e15; /* where %.15g begins to write an exponent */
         char text[NUMBER_SIZE];
-        bool is_negative_zero = value == 0 && signbit(value);
-        if (fabs(value) < exact_limit && value == (double)(int64_t)value && !is_negative_zero) {
-                scalar_append_integer(buf, (int64_t)value);
-                buf_append(buf, ".0", 2);
+        if (append_short_real(buf, value))
                 return;
-        }
         int size = number_format_real(value, text);
         buf_append(buf, text, (size_t)size);
 }

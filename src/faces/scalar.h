@@ -39,6 +39,8 @@ void scalar_text_release(struct scalar_text *text);
 void scalar_append_integer(struct buf *buf, int64_t value);
 /* Shortest digits that read back, with `.` or `e`. Finite values only. */
 void scalar_append_real(struct buf *buf, double value);
+/* A text between double quotes, as it stands (SCALAR_PLAIN). */
+void scalar_append_plain(struct buf *buf, const struct scalar_text *text);
 /* Ten bytes as 8:8:4 lower hex. */
 void scalar_append_lsn(struct buf *buf, const uint8_t bytes[LSN_SIZE]);
 
