@@ -26,7 +26,7 @@ static void make_database(const char *path, const char *sql)
 /* Everything about the files of a directory that a user could see. */
 static struct run_result list(struct tmp *tmp)
 {
-        return run("cd '%s' && ls -la --time-style=full-iso && sha256sum *", tmp->directory);
+        return run("cd '%s' && ls -ld --time-style=full-iso . * && sha256sum *", tmp->directory);
 }
 
 static void make_wal(struct tmp *tmp)

@@ -21,7 +21,7 @@ static sqlite3 *open_database(struct tmp *tmp, const char *sql)
 
 static struct run_result list(struct tmp *tmp)
 {
-        return run("cd '%s' && ls -la --time-style=full-iso && sha256sum *", tmp->directory);
+        return run("cd '%s' && ls -ld --time-style=full-iso . * && sha256sum *", tmp->directory);
 }
 
 static size_t count_tables(struct tmp *tmp)

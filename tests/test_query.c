@@ -198,7 +198,7 @@ Test(query, leaves_no_trace)
         struct cdc_rows *rows = NULL;
         char text[24];
         setup(&x);
-        static const char command[] = "cd '%s' && ls -la --time-style=full-iso && sha256sum *";
+        static const char command[] = "cd '%s' && ls -ld --time-style=full-iso . * && sha256sum *";
         struct run_result before = run(command, x.f.tmp.directory);
         cr_expect_eq(cdc_help_change_data_capture(&x.database, NULL, &rows, &x.error), 0);
         cdc_rows_close(rows);
