@@ -203,3 +203,17 @@ Test(store_create, a_path_that_is_no_utf8_is_kept_byte_for_byte)
                 store_fixture_close(&f);
         }
 }
+
+Test(store_create, the_default_store_is_beside_the_file_that_a_symlink_means)
+{
+        struct store_fixture f;
+        store_fixture_create(&f, TEXT_UTF8);
+        const char *link = store_fixture_path(&f, "link.db");
+        cr_assert_eq(symlink("app.db", link), 0);
+        _cleanup_free_ char *path = store_default_path(link);
+        _cleanup_free_ char *wanted = store_default_path(f.source);
+        cr_expect_str_eq(path, wanted);
+        _cleanup_free_ char *absent = store_default_path("/nowhere/app.db");
+        cr_expect_str_eq(absent, "/nowhere/app.db-cdc");
+        store_fixture_close(&f);
+}

@@ -49,7 +49,8 @@ struct store_source {
         enum text_encoding encoding;
 };
 
-/* "<source>-cdc"; the caller frees it. NULL: no memory. */
+/* "<source>-cdc" beside the file that a symlink means, so that a source has one store by whatever
+ * name it is opened; the caller frees it. NULL: no memory. */
 char *store_default_path(const char *source_path);
 
 /* Makes a complete store under a temporary name and gives it its name in one step, so that of two

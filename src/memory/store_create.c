@@ -26,7 +26,8 @@ enum { INO_COUNTER_BITS = 28, INO_RANDOM_MASK = 0xffffff };
 char *store_default_path(const char *source_path)
 {
         char *path = NULL;
-        return asprintf(&path, "%s-cdc", source_path) < 0 ? NULL : path;
+        _cleanup_free_ char *absolute = realpath(source_path, NULL);
+        return asprintf(&path, "%s-cdc", absolute ? absolute : source_path) < 0 ? NULL : path;
 }
 
 static int random_bytes(void *bytes, size_t size)
