@@ -68,7 +68,7 @@ Test(status, tells_the_position_and_what_is_wrong)
                 "max_time=2026-11-30T10:00:15.000000Z", "pending_instances=0",
                 "stopped_instance=main_t: no rowid", "gaps=2",
                 "gap=from 00000001:0000000b:0001 to 00000001:0000000c:0001: the log was reset",
-                "gap=from 00000001:00000010:0001 on: the log was reset", "errors=1",
+                "gap=main_t: from 00000001:00000010:0001 on: the log was reset", "errors=1",
                 "last_error=then went wrong"};
         struct desk_fixture x;
         setup(&x);

@@ -6,12 +6,12 @@
  * nothing, and reads the source by no other way than its lock and the header of its wal-index.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cdc.h"
 #include "desk/call.h"
 #include "desk/rows.h"
+#include "ground/buf.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
 #include "memory/history.h"
@@ -128,6 +128,37 @@ static void add_position(struct facts *facts, const char *source, const struct s
         add_number(facts, "uncaptured_frames", log.frames - captured);
 }
 
+/* "main_orders: " for a gap of one instance, "" for one of the whole database. */
+static int find_owner(sqlite3 *store, int64_t object_id, char **ret_owner)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = problem_errno(sqlite3_prepare_v2(store,
+                "SELECT coalesce((SELECT capture_instance || ': ' FROM change_tables "
+                "WHERE object_id = ?), '')",
+                -1, &stmt, NULL));
+        if (r < 0)
+                return r;
+        sqlite3_bind_int64(stmt, 1, object_id);
+        r = sql_next(stmt);
+        return r <= 0 ? r : sql_column_string(stmt, 0, ret_owner);
+}
+
+static int add_gap(struct facts *facts, sqlite3 *store, const struct history_gap *gap)
+{
+        char from[LSN_TEXT_SIZE], to[LSN_TEXT_SIZE];
+        _cleanup_free_ char *owner = NULL;
+        _cleanup_(buf_release) struct buf line = BUF_INIT;
+        int r = find_owner(store, gap->object_id, &owner);
+        if (r < 0)
+                return r;
+        lsn_format(gap->from, from);
+        lsn_format(gap->to, to);
+        buf_append_format(&line, "%sfrom %s %s%s: %s", owner, from, gap->is_open ? "on" : "to ",
+                gap->is_open ? "" : to, gap->cause ? gap->cause : "");
+        add_text(facts, "gap", buf_string(&line));
+        return buf_error(&line);
+}
+
 static int add_gaps(struct facts *facts, sqlite3 *store)
 {
         _cleanup_(history_gaps_release) struct history_gaps gaps = {0};
@@ -135,16 +166,9 @@ static int add_gaps(struct facts *facts, sqlite3 *store)
         if (r < 0)
                 return r;
         add_number(facts, "gaps", (int64_t)gaps.count);
-        for (size_t i = 0; i < gaps.count; i++) {
-                const struct history_gap *gap = &gaps.items[i];
-                char from[LSN_TEXT_SIZE], to[LSN_TEXT_SIZE], line[512];
-                lsn_format(gap->from, from);
-                lsn_format(gap->to, to);
-                snprintf(line, sizeof(line), "from %s %s%s: %s", from, gap->is_open ? "on" : "to ",
-                        gap->is_open ? "" : to, gap->cause ? gap->cause : "");
-                add_text(facts, "gap", line);
-        }
-        return 0;
+        for (size_t i = 0; r >= 0 && i < gaps.count; i++)
+                r = add_gap(facts, store, &gaps.items[i]);
+        return r;
 }
 
 /* Instances that cannot go on, with the reason. */
