@@ -18,6 +18,7 @@ enum {
         INDEX_CHECKED = 40,
         INDEX_BACKFILL = 96,
         HEADER_TRIES = 100,
+        OPEN_LIMIT_MS = 1000,
 };
 
 static int connection_open(const char *path, sqlite3 **ret_connection)
@@ -32,6 +33,8 @@ static int connection_open(const char *path, sqlite3 **ret_connection)
         sqlite3_wal_autocheckpoint(db, 0);
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        /* A text in the schema that this SQLite cannot parse must not be an error of every read. */
+        sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
         *ret_connection = steal(db);
         return 0;
 }
@@ -63,10 +66,13 @@ static enum text_encoding encoding_of(const char *name)
         return TEXT_UTF8;
 }
 
-/* Reads what connections say of the database; a read, so the WAL is open afterwards. */
+/* Reads what connections say of the database; a read, so the WAL is open afterwards. This once it
+ * waits for a lock: nothing is pinned yet, and another process that opens the WAL first, or closes
+ * it last, locks out everybody for a moment. */
 static int read_settings(struct database *d, struct problem *problem)
 {
         char text[32];
+        sqlite3_busy_timeout(d->files, OPEN_LIMIT_MS);
         int r = read_text(d->files, "SELECT count(*) FROM sqlite_schema", text, sizeof(text));
         if (r == 0)
                 r = read_text(d->files, "PRAGMA journal_mode", text, sizeof(text));
@@ -89,6 +95,7 @@ static int read_settings(struct database *d, struct problem *problem)
         if (r < 0)
                 return problem_set(
                         problem, -r, 0, "cannot read %s: %s", d->path, sqlite3_errmsg(d->files));
+        sqlite3_busy_timeout(d->files, 0);
         return 0;
 }
 

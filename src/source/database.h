@@ -35,13 +35,14 @@ struct database {
 struct database_header {
         uint32_t change;     /* +1 with each commit */
         uint32_t max_frame;  /* last committed frame; nothing beyond it exists */
-        uint32_t pages;      /* pages of the database after that commit */
+        uint32_t pages;      /* of the database after that commit; without a frame it may be 0 */
         uint32_t backfilled; /* frames copied into the database file by checkpoints */
         uint8_t salt[8];     /* of the WAL that max_frame counts in */
         bool big_endian;     /* words of the WAL's checksums */
 };
 
-/* Opens a database in WAL mode and reads one row, so that the WAL and its index stand.
+/* Opens a database in WAL mode and reads one row, so that the WAL and its index stand; for that it
+ * waits up to a second while another process has it locked.
  * -ENOTSUP if it is not in WAL mode, -EBUSY if it is locked (exclusive locking mode), -EBADMSG if
  * it is no database, else as problem_errno. */
 int database_open(const char *path, struct database **ret_database, struct problem *problem);
