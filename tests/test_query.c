@@ -217,6 +217,51 @@ Test(query, leaves_no_trace)
         desk_fixture_close(&x);
 }
 
+/* Rows read as immutable are not taken for all, once somebody writes. */
+Test(query, never_ends_well_over_a_store_that_was_written_to)
+{
+        static const bool is_written[] = {false, true};
+        for (unsigned i = 0; i < COUNT(is_written); i++) {
+                struct desk_fixture x;
+                struct cdc_rows *rows = NULL;
+                int r;
+                setup(&x);
+                cr_assert_eq(cdc_get_all_changes(
+                                     &x.database, "main_t", lsn10, lsn20, NULL, &rows, &x.error),
+                        0);
+                if (is_written[i])
+                        changes_fixture_commit(
+                                desk_fixture_store(&x), desk_fixture_id(&x, "main_t"), 30, "i9");
+                while ((r = cdc_rows_next(rows)) > 0)
+                        ;
+                cr_expect_eq(r, is_written[i] ? -ESTALE : 0);
+                cdc_rows_close(rows);
+                desk_fixture_close(&x);
+        }
+}
+
+/* A store in use is read through its log: one state for as long as the rows last. */
+Test(query, reads_one_state_of_a_store_in_use)
+{
+        struct desk_fixture x;
+        struct cdc_rows *rows = NULL;
+        int r, count = 0;
+        setup(&x);
+        desk_fixture_store(&x);
+        store_fixture_begin(&x.f);
+        cr_assert_eq(state_bump_catalog(x.f.store), 0);
+        store_fixture_commit(&x.f);
+        cr_assert_eq(
+                cdc_get_all_changes(&x.database, "main_t", lsn10, lsn20, NULL, &rows, &x.error), 0);
+        changes_fixture_commit(&x.f, desk_fixture_id(&x, "main_t"), 30, "i9");
+        while ((r = cdc_rows_next(rows)) > 0)
+                count++;
+        cr_expect_eq(r, 0);
+        cr_expect_eq(count, 4);
+        cdc_rows_close(rows);
+        desk_fixture_close(&x);
+}
+
 Test(query, needs_no_source)
 {
         struct desk_fixture x;

@@ -4,6 +4,7 @@
  */
 #include "output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,11 @@ enum exit_code output_rows(const struct invocation *invocation, struct cdc_rows 
                         ? grid_print(rows, stdout)
                         : cdc_rows_write(rows, invocation->format, STDOUT_FILENO);
         cdc_rows_close(rows);
+        if (r == -ESTALE) {
+                output_line("error", "the store was written to while it was read, so that rows may "
+                                     "be missing: run this again");
+                return EXIT_FAILED;
+        }
         return r < 0 ? output_error(r, NULL) : EXIT_OK;
 }
 

@@ -104,8 +104,9 @@ CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column)
 
 CDC_API int cdc_rows_next(struct cdc_rows *rows)
 {
-        return rows->changes ? changes_next(rows->changes, &rows->values)
-                             : result_next(&rows->result, &rows->values);
+        int r = rows->changes ? changes_next(rows->changes, &rows->values)
+                              : result_next(&rows->result, &rows->values);
+        return r == 0 && rows->store ? store_check_read(rows->store) : r;
 }
 
 /* The text of a value that is not UTF-8 as it stands, in the buffer of its column. */

@@ -118,6 +118,8 @@ CDC_API int cdc_decrement_lsn(const char *lsn, char ret_text[24], struct cdc_err
 
 CDC_API unsigned cdc_rows_columns(const struct cdc_rows *rows);
 CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column);
+/* 1 with a row, 0 at the end. -ESTALE in the place of 0: a store that nobody had open was written
+ * to meanwhile, so that rows may be missing; ask again. */
 CDC_API int cdc_rows_next(struct cdc_rows *rows);
 CDC_API void cdc_rows_value(struct cdc_rows *rows, unsigned column, struct cdc_value *ret_value);
 /* Writes all (remaining) rows to fd as "csv" or "jsonl": for change functions the very bytes of
@@ -218,8 +220,8 @@ enum cdc_document {
 /* -ENOENT (22901): the database is not enabled. Nothing is created. */
 CDC_API int cdc_view_open(const struct cdc_database *database, struct cdc_view **ret_view,
         struct cdc_error *ret_error);
-/* No other thread may be in a call of this view, and every content must be closed; catalogs live
- * on. NULL is allowed. */
+/* No other thread may be in a call of this view. Contents that are still open go with it,
+ * catalogs live on. NULL is allowed. */
 CDC_API void cdc_view_close(struct cdc_view *view);
 /* The path of the store: whoever wants news watches it and its WAL. */
 CDC_API const char *cdc_view_store(const struct cdc_view *view);

@@ -222,6 +222,21 @@ static bool is_same_time(struct timespec a, struct timespec b)
         return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/* Nobody has written to a store that was opened as immutable. */
+static bool is_untouched(const struct store *store, const struct stat *now)
+{
+        return now->st_size == store->stat.st_size &&
+               is_same_time(now->st_mtim, store->stat.st_mtim) && !has_wal(store->path);
+}
+
+int store_check_read(const struct store *store)
+{
+        struct stat now;
+        if (!store->is_immutable)
+                return 0;
+        return stat(store->path, &now) < 0 || !is_untouched(store, &now) ? -ESTALE : 0;
+}
+
 int store_changed(struct store *store)
 {
         struct stat now;
@@ -229,12 +244,8 @@ int store_changed(struct store *store)
         if (stat(store->path, &now) < 0 || now.st_ino != store->stat.st_ino ||
                 now.st_dev != store->stat.st_dev)
                 return -ESTALE;
-        if (store->is_immutable) {
-                bool is_untouched = now.st_size == store->stat.st_size &&
-                                    is_same_time(now.st_mtim, store->stat.st_mtim) &&
-                                    !has_wal(store->path);
-                return is_untouched ? 0 : reopen(store);
-        }
+        if (store->is_immutable)
+                return is_untouched(store, &now) ? 0 : reopen(store);
         int r = store_statement(store, "PRAGMA data_version", &stmt);
         if (r < 0)
                 return r;

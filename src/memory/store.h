@@ -100,6 +100,10 @@ int store_sync(struct store *store, struct problem *problem);
  * sqlite3 * and all statements change then, and the answer is 1. */
 int store_changed(struct store *store);
 
+/* Asked after a long read: 0, or -ESTALE if the store was opened as immutable and somebody has
+ * written to it since, so that what was read may be half of each state. */
+int store_check_read(const struct store *store);
+
 /* A prepared statement, cached by its text for the life of the connection: texts are a fixed set.
  * It comes reset and without bindings and is owned by the store; only one use at a time of each.
  * 0 or a negative errno. */
