@@ -38,6 +38,7 @@ struct logreader {
         struct rowchange rows;
         struct value *values[2]; /* owned: a record before and after */
         uint8_t *page;           /* owned: one page */
+        bool has_next_pin;
         bool is_on_mark, next_is_on_mark;
         struct logreader_statistics statistics;
 };
@@ -266,12 +267,38 @@ static int stop_all(struct logreader *reader, const char *reason)
         return r;
 }
 
-/* VACUUM writes every page of the database and changes the schema cookie but no text. Rowids and
- * roots may differ afterwards. */
-static bool is_vacuum(const struct logreader *reader, uint32_t cookie)
+static const struct schema_row *find_same_object(
+        const struct schema_rows *rows, const struct schema_row *row)
 {
-        return cookie != reader->base.schema_cookie &&
-               reader->current.pages.count + 1 >= reader->current.page_count;
+        for (size_t i = 0; i < rows->count; i++) {
+                const struct schema_row *other = &rows->rows[i];
+                bool is_same_text = (!other->sql && !row->sql) ||
+                                    (other->sql && row->sql && strcmp(other->sql, row->sql) == 0);
+                if (is_same_text && strcmp(other->type, row->type) == 0 &&
+                        strcmp(other->name, row->name) == 0)
+                        return other;
+        }
+        return NULL;
+}
+
+static bool has_same_objects(const struct schema_rows *a, const struct schema_rows *b)
+{
+        if (a->count != b->count)
+                return false;
+        for (size_t i = 0; i < a->count; i++)
+                if (!find_same_object(b, &a->rows[i]))
+                        return false;
+        return true;
+}
+
+/* VACUUM writes every page of the database, adds one to the schema cookie and changes no text.
+ * Rowids, also those of sqlite_schema, and roots may differ afterwards. */
+static bool is_vacuum(
+        const struct logreader *reader, uint32_t cookie, const struct schema_change *change)
+{
+        return cookie == reader->base.schema_cookie + 1 &&
+               reader->current.pages.count + 1 >= reader->current.page_count &&
+               (!change->is_changed || has_same_objects(&reader->tracking.rows, &change->rows));
 }
 
 static int first_schema(struct logreader *reader)
@@ -298,13 +325,14 @@ static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
         if (r == 0 && treediff_touches(&reader->diff, TRACKING_SCHEMA_TREE))
                 r = treediff_run(
                         &reader->diff, TRACKING_SCHEMA_TREE, 1, schema_row_changed, &change);
+        bool was_vacuum = r == 0 && is_vacuum(reader, cookie, &change);
+        if (was_vacuum)
+                r = stop_all(reader, "VACUUM rewrote the database, which is not followed yet");
         if (r == 0 && change.is_changed)
                 r = tracking_apply(&reader->tracking, &change.rows);
-        else if (r == 0 && is_vacuum(reader, cookie))
-                r = stop_all(reader, "VACUUM rewrote the database, which is not followed yet");
         schema_rows_release(&change.rows);
-        *ret_is_ddl = change.is_changed;
-        reader->statistics.schema_changes += change.is_changed;
+        *ret_is_ddl = change.is_changed && !was_vacuum;
+        reader->statistics.schema_changes += *ret_is_ddl;
         if (r == 0)
                 reader->base.schema_cookie = cookie;
         return r;
@@ -390,6 +418,8 @@ static int advance(struct logreader *reader)
                 frames_clear(&reader->frames);
         }
         reader->base.frame = reader->current.commit_frame;
+        memset(reader->base.frame_header, 0, sizeof(reader->base.frame_header));
+        reader->base.frame_hash = 0;
         reader->base.pages = reader->current.page_count;
         reader->base.is_backfilled = false;
         reader->statistics.frames += reader->current.frame_count;
@@ -464,19 +494,42 @@ struct transaction_source logreader_source(struct logreader *reader)
 
 /* ---- where it is ---- */
 
+static int read_place(
+        struct logreader *reader, uint8_t ret_header[WALFRAME_HEADER], uint64_t *ret_hash)
+{
+        uint32_t page_size = reader->database->page_size, frame = reader->base.frame;
+        int r = database_read_wal(
+                reader->database, walframe_offset(frame, page_size), ret_header, WALFRAME_HEADER);
+        if (r == 0)
+                r = pages_read_frame(reader->database, frame, reader->page);
+        if (r == 0)
+                *ret_hash = hash_bytes64(reader->page, page_size);
+        return r;
+}
+
+/* Has the WAL been restarted since the last poll? Its frames may be overwritten then. */
+static bool is_restarted(const struct logreader *reader)
+{
+        struct database_header now;
+        return database_header(reader->database, &now) == 0 &&
+               memcmp(now.salt, reader->base.salt, sizeof(now.salt)) != 0;
+}
+
 int logreader_position(struct logreader *reader, struct logreader_position *ret_position)
 {
         struct logreader_position *base = &reader->base;
+        uint8_t header[WALFRAME_HEADER];
+        uint64_t hash = 0;
         /* After a restart of the WAL the frame is gone, and what was read of it holds. */
         if (base->frame != 0 && is_same_wal(reader)) {
-                uint64_t offset = walframe_offset(base->frame, reader->database->page_size);
-                int r = database_read_wal(
-                        reader->database, offset, base->frame_header, sizeof(base->frame_header));
-                if (r == 0)
-                        r = pages_read_frame(reader->database, base->frame, reader->page);
-                if (r < 0)
+                int r = read_place(reader, header, &hash);
+                bool is_gone = is_restarted(reader);
+                if (r < 0 && !is_gone)
                         return -EIO;
-                base->frame_hash = hash_bytes64(reader->page, reader->database->page_size);
+                if (!is_gone) {
+                        memcpy(base->frame_header, header, sizeof(header));
+                        base->frame_hash = hash;
+                }
         }
         *ret_position = *base;
         return 0;
@@ -520,11 +573,14 @@ void logreader_statistics(
 int logreader_take_pin(struct logreader *reader)
 {
         struct database_header before = {0}, after = {0};
+        if (reader->has_next_pin)
+                return 0; /* kept: it stands where it stood */
         int r = database_header(reader->database, &before);
         if (r == 0)
                 r = pin_take_next(reader->pin);
         if (r < 0)
                 return r;
+        reader->has_next_pin = true;
         reader->next_is_on_mark = database_header(reader->database, &after) == 0 &&
                                   memcmp(before.salt, after.salt, sizeof(after.salt)) == 0 &&
                                   after.backfilled < before.max_frame;
@@ -533,7 +589,10 @@ int logreader_take_pin(struct logreader *reader)
 
 void logreader_drop_pin(struct logreader *reader)
 {
+        if (!reader->has_next_pin)
+                return;
         pin_release_previous(reader->pin);
+        reader->has_next_pin = false;
         reader->is_on_mark = reader->next_is_on_mark;
 }
 
