@@ -15,6 +15,8 @@
 
 /* libfuse's own lines. Before the mount stands its callers say what went wrong. */
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list arguments)
+        __attribute__((format(printf, 2, 0)));
+static void log_libfuse(enum fuse_log_level level, const char *format, va_list arguments)
 {
         if (level <= FUSE_LOG_WARNING)
                 vsyslog((int)level, format, arguments);

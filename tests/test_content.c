@@ -20,7 +20,7 @@ static void open_fixture(struct fixture *f, uint64_t budget)
         files_fixture_open(&f->files);
         f->object_id = files_fixture_table(&f->files, "t");
         f->db = store_db(f->files.base.store);
-        cr_assert_eq(content_pool_new(f->files.base.tmp.directory, budget, &f->pool), 0);
+        cr_assert_eq(content_pool_new(f->files.base.tmp.directory, budget, NULL, &f->pool), 0);
 }
 
 static void close_fixture(struct fixture *f)

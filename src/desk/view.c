@@ -200,10 +200,10 @@ const char *cdc_view_store(const struct cdc_view *view)
 
 /* ---- life ---- */
 
-static int new_pool(const char *store, struct content_pool **ret_pool)
+static int new_pool(struct cdc_view *view)
 {
-        _cleanup_free_ char *copy = strdup(store);
-        return copy ? content_pool_new(dirname(copy), 0, ret_pool) : -ENOMEM;
+        _cleanup_free_ char *copy = strdup(view->store);
+        return copy ? content_pool_new(dirname(copy), 0, view, &view->pool) : -ENOMEM;
 }
 
 static int view_new(const struct cdc_database *database, struct cdc_view **ret_view)
@@ -220,7 +220,7 @@ static int view_new(const struct cdc_database *database, struct cdc_view **ret_v
         view->source = strdup(database->source);
         view->store =
                 database->store ? strdup(database->store) : store_default_path(database->source);
-        r = view->source && view->store ? new_pool(view->store, &view->pool) : -ENOMEM;
+        r = view->source && view->store ? new_pool(view) : -ENOMEM;
         if (r < 0) {
                 cdc_view_close(view);
                 return r;

@@ -19,52 +19,44 @@
 
 /* ---- closed files ---- */
 
-struct cdc_content {
-        struct cdc_view *view;
-        struct content *content;
-};
+/* A struct cdc_content is a content of a pool whose owner is the view. */
+static struct content *content_of(struct cdc_content *content)
+{
+        return (struct content *)content;
+}
 
 int cdc_content_open(struct cdc_view *view, uint64_t ino, struct cdc_content **ret_content)
 {
         struct store *store = NULL;
+        struct content *content = NULL;
         int r = view_store(view, NULL, &store);
-        if (r < 0)
-                return r;
-        struct cdc_content *content = calloc(1, sizeof *content);
-        if (!content)
-                return -ENOMEM;
-        content->view = view;
-        r = content_open(view_pool(view), store_db(store), ino, &content->content);
-        if (r < 0) {
-                free(content);
-                return r;
-        }
-        *ret_content = content;
-        return 0;
+        if (r == 0)
+                r = content_open(view_pool(view), store_db(store), ino, &content);
+        if (r == 0)
+                *ret_content = (struct cdc_content *)content;
+        return r;
 }
 
 int cdc_content_read(
         struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
 {
         struct store *store = NULL;
-        int r = view_store(content->view, NULL, &store);
+        int r = view_store(content_owner(content_of(content)), NULL, &store);
         if (r < 0)
                 return r;
-        return content_read(content->content, store_db(store), offset, buffer, size, ret_size);
+        return content_read(content_of(content), store_db(store), offset, buffer, size, ret_size);
 }
 
 int cdc_content_try_read(
         struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
 {
-        return content_try_read(content->content, offset, buffer, size, ret_size);
+        return content_try_read(content_of(content), offset, buffer, size, ret_size);
 }
 
 void cdc_content_close(struct cdc_content *content)
 {
-        if (!content)
-                return;
-        content_close(content->content);
-        free(content);
+        if (content)
+                content_close(content_of(content));
 }
 
 /* ---- documents ---- */

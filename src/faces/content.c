@@ -43,6 +43,7 @@ struct content {
 struct content_pool {
         char *directory;
         uint64_t budget;
+        void *owner;
         pthread_mutex_t lock;
         struct content *newest, *oldest;
         unsigned idle_count; /* without handles */
@@ -52,7 +53,8 @@ struct content_pool {
 
 /* ---- the pool ---- */
 
-int content_pool_new(const char *directory, uint64_t budget, struct content_pool **ret_pool)
+int content_pool_new(
+        const char *directory, uint64_t budget, void *owner, struct content_pool **ret_pool)
 {
         struct content_pool *pool = calloc(1, sizeof *pool);
         if (!pool || !(pool->directory = strdup(directory))) {
@@ -60,6 +62,7 @@ int content_pool_new(const char *directory, uint64_t budget, struct content_pool
                 return -ENOMEM;
         }
         pool->budget = budget ? budget : CONTENT_BUDGET;
+        pool->owner = owner;
         pthread_mutex_init(&pool->lock, NULL);
         *ret_pool = pool;
         return 0;
@@ -85,6 +88,11 @@ void content_pool_free(struct content_pool *pool)
         pthread_mutex_destroy(&pool->lock);
         free(pool->directory);
         free(pool);
+}
+
+void *content_owner(const struct content *content)
+{
+        return content->pool->owner;
 }
 
 uint64_t content_pool_bytes(struct content_pool *pool)

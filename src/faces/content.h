@@ -7,7 +7,7 @@
  * rendered before it is asked for, and nobody renders the same bytes twice at once. Spools of
  * files that nobody has open are kept, the least recently used go first, up to a budget.
  *
- *      content_pool_new(directory, 0, &pool);
+ *      content_pool_new(directory, 0, NULL, &pool);
  *      content_open(pool, db, ino, &content);
  *      if (content_try_read(content, offset, buffer, size, &got) == -EAGAIN)
  *              content_read(content, db, offset, buffer, size, &got);
@@ -33,10 +33,13 @@ enum {
 struct content_pool;
 struct content;
 
-/* directory: for large spools, copied. budget 0: CONTENT_BUDGET. */
-int content_pool_new(const char *directory, uint64_t budget, struct content_pool **ret_pool);
-/* Every content must be closed. NULL is allowed. */
+/* directory: for large spools, copied. budget 0: CONTENT_BUDGET. owner: what content_owner gives
+ * for contents of this pool. */
+int content_pool_new(
+        const char *directory, uint64_t budget, void *owner, struct content_pool **ret_pool);
+/* Contents that are still open go with it. NULL is allowed. */
 void content_pool_free(struct content_pool *pool);
+void *content_owner(const struct content *content);
 /* Bytes in spools now, open ones included. */
 uint64_t content_pool_bytes(struct content_pool *pool);
 
