@@ -43,6 +43,7 @@ struct treediff {
         uint8_t *pages[2][20];  /* owned: a page buffer for each level, old and new */
         uint8_t *scratch[2];    /* owned: one overflow page, old and new */
         struct buf payloads[2]; /* the row being compared, old and new */
+        uint32_t entered;       /* page that was read last */
 };
 
 /* Begins a transaction: finds, from the old owners of the changed pages, which trees it touches.
@@ -51,10 +52,26 @@ int treediff_begin(struct treediff *diff, struct pagemap *map, const struct fram
         const struct btpage_source *old_source, const struct btpage_source *new_source);
 /* True if a page of the tree, or of one of its overflow chains, was written. */
 bool treediff_touches(const struct treediff *diff, uint16_t tree);
-/* Compares one tree whose root page is `root` before and after. 0, -EBADMSG if a tree is corrupt
- * (the rows told so far are void), -ENOMEM, the reader's or the callback's error. */
+/* A tree before and after. Both roots are the same page unless the tree moved (auto_vacuum, VACUUM)
+ * or is another one that takes its place (a table that was rebuilt). */
+struct treediff_pair {
+        uint16_t tree;
+        uint32_t old_root, new_root;
+        bool old_is_index, new_is_index; /* index b-trees: tables WITHOUT ROWID */
+        bool is_whole; /* compare every row: the new tree's pages were not in the pagemap */
+};
+
+/* Compares. Rows of two rowid trees come paired, in rising order of rowid; as soon as one is an
+ * index tree all old rows come first, then all new ones, with a rowid of 0 where there is none,
+ * and rows that only moved come on both sides. 0, -EBADMSG if a tree is corrupt (the rows told so
+ * far are void), -ENOMEM, the reader's or the callback's error. */
+int treediff_compare(
+        struct treediff *diff, const struct treediff_pair *pair, treediff_row row, void *context);
+/* The same for a rowid tree that stands where it stood. */
 int treediff_run(
         struct treediff *diff, uint16_t tree, uint32_t root, treediff_row row, void *context);
+/* The page that a comparison failed on, 0 if it cannot be told. */
+uint32_t treediff_bad_page(const struct treediff *diff);
 /* Drops what was noted for a tree, after treediff_run failed on it. */
 void treediff_forget(struct treediff *diff, uint16_t tree);
 /* Enters what was noted into the pagemap. 0 or -ENOMEM. */
