@@ -16,7 +16,7 @@ static struct files unpublished(struct files_fixture *f)
 
 Test(closer, measures_the_very_bytes_that_are_read)
 {
-        static struct files_fixture f;
+        struct files_fixture f;
         files_fixture_open(&f);
         int64_t object_id = files_fixture_table(&f, "t");
         files_fixture_commit(&f, object_id, 20000, 100);
@@ -48,7 +48,7 @@ Test(closer, measures_the_very_bytes_that_are_read)
 
 Test(closer, ends_when_it_is_stopped_and_refuses_open_files)
 {
-        static struct files_fixture f;
+        struct files_fixture f;
         files_fixture_open(&f);
         int64_t object_id = files_fixture_table(&f, "t");
         files_fixture_commit(&f, object_id, 10, 10);
