@@ -74,21 +74,33 @@ static int first_difference(const struct schema_table *a, const struct schema_ta
         return -1;
 }
 
-/* Length of the first definition in a comma list, minding quotes and parentheses. */
+/* Length of a string, quoted name or comment at the start of the text; 0 if there is none. */
+static size_t opaque_size(const char *text, size_t size)
+{
+        static const struct {
+                const char *begin, *end;
+        } kinds[] = {{"'", "'"}, {"\"", "\""}, {"`", "`"}, {"[", "]"}, {"--", "\n"}, {"/*", "*/"}};
+        for (size_t i = 0; i < COUNT(kinds); i++) {
+                size_t begin = strlen(kinds[i].begin), end = strlen(kinds[i].end);
+                if (size < begin || memcmp(text, kinds[i].begin, begin) != 0)
+                        continue;
+                const char *found = memmem(text + begin, size - begin, kinds[i].end, end);
+                return found ? (size_t)(found - text) + end : size;
+        }
+        return 0;
+}
+
+/* Length of the first definition in a comma list, minding quotes, comments and parentheses. */
 static size_t definition_size(const char *text, size_t size)
 {
         int depth = 0;
-        char quote = 0;
-        for (size_t i = 0; i < size; i++) {
-                char c = text[i];
-                if (quote != 0)
-                        quote = c == quote ? 0 : quote;
-                else if (c == '\'' || c == '"' || c == '`' || c == '[')
-                        quote = c == '[' ? ']' : c;
-                else if (c == '(' || c == ')')
-                        depth += c == '(' ? 1 : -1;
-                else if (c == ',' && depth == 0)
+        for (size_t i = 0; i < size;) {
+                size_t opaque = opaque_size(text + i, size - i);
+                if (opaque == 0 && text[i] == ',' && depth == 0)
                         return i;
+                if (opaque == 0 && (text[i] == '(' || text[i] == ')'))
+                        depth += text[i] == '(' ? 1 : -1;
+                i += opaque > 0 ? opaque : 1;
         }
         return size;
 }
@@ -108,8 +120,21 @@ static int add_column_statement(
         return add_statement(change, &statement);
 }
 
-/* What the new text holds beyond the old; NULL if the old text does not enclose it. */
-static const char *inserted_text(const char *old, const char *new, size_t *ret_size)
+/* True if the text is this many definitions with a comma before each. */
+static bool is_definitions(const char *text, size_t size, unsigned count)
+{
+        for (; count > 0 && size > 0 && *text == ','; count--) {
+                size_t definition = 1 + definition_size(text + 1, size - 1);
+                text += definition;
+                size -= definition;
+        }
+        return count == 0 && size == 0;
+}
+
+/* The definitions that the new text holds beyond the old; NULL if the old text does not enclose
+ * them. What is inserted into `a, b` to make `a, c, b` may be `, c` or `c, `: it is looked for
+ * from the right to the left. */
+static const char *inserted_text(const char *old, const char *new, unsigned count, size_t *ret_size)
 {
         size_t old_size = strlen(old), new_size = strlen(new), prefix = 0;
         while (prefix < old_size && old[prefix] == new[prefix])
@@ -117,30 +142,35 @@ static const char *inserted_text(const char *old, const char *new, size_t *ret_s
         size_t rest = old_size - prefix;
         if (new_size < old_size || memcmp(old + prefix, new + new_size - rest, rest) != 0)
                 return NULL;
-        *ret_size = new_size - old_size;
-        return new + prefix;
+        size_t size = new_size - old_size;
+        *ret_size = size;
+        for (const char *text = new + prefix;; text--) {
+                if (is_definitions(text, size, count))
+                        return text;
+                if (text == new || size == 0 || text[-1] != text[size - 1])
+                        return NULL;
+        }
 }
 
 static int add_columns(
         struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
 {
-        unsigned missing = new->column_count - old->column_count;
         size_t size = 0;
-        const char *text = inserted_text(old->sql, new->sql, &size);
+        const char *text =
+                inserted_text(old->sql, new->sql, new->column_count - old->column_count, &size);
         int r = 0;
-        while (r == 0 && text && missing > 0 && size > 0 && *text == ',') {
+        if (!text) {
+                _cleanup_(buf_release) struct buf statement = BUF_INIT;
+                buf_append_string(&statement, new->sql);
+                return add_statement(change, &statement);
+        }
+        while (r == 0 && size > 0) {
                 size_t definition = definition_size(text + 1, size - 1);
                 r = add_column_statement(change, new->name, text + 1, definition);
                 text += 1 + definition;
                 size -= 1 + definition;
-                missing--;
         }
-        if (r < 0 || (missing == 0 && size == 0))
-                return r;
-        ddl_change_release(change);
-        _cleanup_(buf_release) struct buf statement = BUF_INIT;
-        buf_append_string(&statement, new->sql);
-        return add_statement(change, &statement);
+        return r;
 }
 
 /* ---- indexes of the table ---- */
@@ -224,10 +254,23 @@ static int text_changed(
         return add_columns(change, old, new);
 }
 
-static bool has_index(const struct schema *schema, const char *table, const char *index)
+static const struct schema_index *find_index(
+        const struct schema *schema, const char *table, const char *index)
 {
         const struct schema_index *found = schema_find_index(schema, index);
-        return found && text_equal_name(found->table_name, table);
+        return found && text_equal_name(found->table_name, table) ? found : NULL;
+}
+
+/* Does the index that rows are identified by, if it was there, still identify them? */
+static bool keeps_identity(
+        const struct schema *old, const struct schema *new, const char *table, const char *index)
+{
+        const struct schema_index *a = find_index(old, table, index);
+        const struct schema_index *b = find_index(new, table, index);
+        return !a ||
+               (b && b->is_unique && b->is_partial == a->is_partial && !b->has_expression &&
+                       b->column_count == a->column_count &&
+                       memcmp(a->columns, b->columns, a->column_count * sizeof(*a->columns)) == 0);
 }
 
 int ddl_compare(const struct schema *old, const struct schema_table *table,
@@ -250,9 +293,10 @@ int ddl_compare(const struct schema *old, const struct schema_table *table,
                 r = compare_indexes(old, new, table->name, &change);
                 if (change.count > 0)
                         change.verdict = DDL_CHANGED;
-                if (r == 0 && index && has_index(old, table->name, index) &&
-                        !has_index(new, table->name, index))
-                        r = stop(&change, "index %s, the identity of the rows, was dropped", index);
+                if (r == 0 && index && !keeps_identity(old, new, table->name, index))
+                        r = stop(&change,
+                                "index %s, the identity of the rows, was dropped or changed",
+                                index);
                 change.table = now;
         }
         if (r < 0) {
