@@ -13,10 +13,10 @@
 #include "source/schema.h"
 
 struct binding_column {
-        unsigned position; /* in the source table */
-        int storage;       /* in the record, -1 = no value in the log (a virtual column) */
-        bool is_rowid;     /* the INTEGER PRIMARY KEY: its value is the rowid */
-        bool is_real;      /* REAL affinity: an integer in the record is a real */
+        int position;  /* in the source table, -1 = the column was dropped: NULL */
+        int storage;   /* in the record, -1 = no value in the log (virtual, dropped) */
+        bool is_rowid; /* the INTEGER PRIMARY KEY: its value is the rowid */
+        bool is_real;  /* REAL affinity: an integer in the record is a real */
         bool has_default;
         struct value default_value; /* of rows stored before the column was added; borrowed */
 };
@@ -37,9 +37,15 @@ struct binding {
 int binding_make(int64_t object_id, struct schema *schema, const struct schema_table *table,
         char *const *names, unsigned count, const unsigned *key, unsigned key_count,
         struct binding *ret_binding);
-/* Binds to another version of the table by position: only columns at the end may be new. */
-void binding_renew(
-        struct binding *binding, struct schema *schema, const struct schema_table *table);
+/* The same by positions in the table, -1 for a column that is gone. */
+int binding_make_at(int64_t object_id, struct schema *schema, const struct schema_table *table,
+        const int *positions, unsigned count, const unsigned *key, unsigned key_count,
+        struct binding *ret_binding);
+/* Binds to another version of the table. `map` says where each column of the old version is in the
+ * new one, -1 = gone; NULL = where it was. *ret_before (if not NULL) takes over the old version
+ * with the columns that are gone as NULL: rows before and after are comparable then. */
+int binding_renew(struct binding *binding, struct schema *schema, const struct schema_table *table,
+        const int *map, struct binding *ret_before);
 void binding_release(struct binding *binding);
 /* The captured values of a row, borrowing from `record` and the binding. `record` holds the first
  * `count` values of the stored record. */

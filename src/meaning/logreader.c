@@ -365,7 +365,8 @@ static int row_changed(
 
 static int compare_instance(struct logreader *reader, struct tracked *tracked)
 {
-        int r = rowchange_begin(&reader->rows, &tracked->binding, &reader->set);
+        int r = rowchange_begin(
+                &reader->rows, &tracked->binding, &tracked->binding, false, &reader->set);
         if (r == 0)
                 r = treediff_run(&reader->diff, tracked->tree, tracked->root, row_changed, reader);
         int ended = rowchange_end(&reader->rows);

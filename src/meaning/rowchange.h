@@ -4,7 +4,8 @@
  *
  * Rows are paired by the identity of the instance: where that is the rowid, the tree difference
  * has paired them already; where it is a declared key, deletes and inserts of one key become an
- * update, and a changed key becomes a delete and an insert, never an update (design §3).
+ * update, and a changed key becomes a delete and an insert, never an update (design §3). Where
+ * rowids mean nothing (a table without a key was rebuilt, VACUUM) rows pair by their content.
  */
 #ifndef CDC_ROWCHANGE_H
 #define CDC_ROWCHANGE_H
@@ -14,13 +15,19 @@
 #include "meaning/sorter.h"
 
 struct rowchange {
-        const struct binding *binding; /* borrowed: the instance in work */
-        struct changeset *set;         /* borrowed */
+        const struct binding *bindings[2]; /* borrowed: the instance in work, before and after */
+        bool is_by_content;
+        bool is_sorted;        /* rows wait in the sorter */
+        struct changeset *set; /* borrowed */
         struct sorter sorter;
         struct value *values[2]; /* owned: captured values, old and new */
         unsigned capacity;
         struct buf keys[2];
         struct buf payload;
+        struct buf
+                held; /* old rows of one key that wait for their new ones, each behind its size */
+        size_t held_next;
+        struct buf held_key;
 };
 
 /* A row as the tree difference saw it, decoded. */
@@ -31,9 +38,11 @@ struct rowchange_row {
 
 /* A zeroed struct is ready for the first instance. */
 void rowchange_release(struct rowchange *rows);
-/* Changes go to the set, as those of this instance. 0 or negative errno. */
-int rowchange_begin(struct rowchange *rows, const struct binding *binding, struct changeset *set);
-/* One row: old NULL = it came, new NULL = it went. In rising order of rowid. */
+/* Changes go to the set, as those of this instance. `before` reads old rows, `after` new ones; the
+ * same one if the table's columns are what they were. 0 or negative errno. */
+int rowchange_begin(struct rowchange *rows, const struct binding *before,
+        const struct binding *after, bool is_by_content, struct changeset *set);
+/* One row: old NULL = it came, new NULL = it went. */
 int rowchange_add(struct rowchange *rows, int64_t rowid, const struct rowchange_row *old,
         const struct rowchange_row *new);
 /* All rows of the instance were told. */

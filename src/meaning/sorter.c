@@ -66,15 +66,15 @@ static int spill_open(struct sorter *sorter)
                 r = sqlite3_exec(sorter->db,
                         "PRAGMA cache_size=-16000; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
                         "PRAGMA secure_delete=OFF;"
-                        "CREATE TABLE entries(key BLOB, side INTEGER, payload BLOB, "
-                        "PRIMARY KEY(key, side)) WITHOUT ROWID; BEGIN",
+                        "CREATE TABLE entries(key BLOB, side INTEGER, number INTEGER, "
+                        "payload BLOB, PRIMARY KEY(key, side, number)) WITHOUT ROWID; BEGIN",
                         NULL, NULL, NULL);
         if (r == SQLITE_OK)
-                r = sqlite3_prepare_v2(sorter->db, "INSERT INTO entries VALUES(?1, ?2, ?3)", -1,
+                r = sqlite3_prepare_v2(sorter->db, "INSERT INTO entries VALUES(?1, ?2, ?3, ?4)", -1,
                         &sorter->insert, NULL);
         if (r == SQLITE_OK)
                 r = sqlite3_prepare_v2(sorter->db,
-                        "SELECT key, side, payload FROM entries ORDER BY key, side", -1,
+                        "SELECT key, side, payload FROM entries ORDER BY key, side, number", -1,
                         &sorter->select, NULL);
         return problem_errno(r);
 }
@@ -83,10 +83,11 @@ static int spill_entry(struct sorter *sorter, const struct sorter_entry *e)
 {
         sqlite3_bind_blob64(sorter->insert, 1, e->key, e->key_size, SQLITE_STATIC);
         sqlite3_bind_int(sorter->insert, 2, (int)e->side);
-        sqlite3_bind_blob64(sorter->insert, 3, e->payload, e->payload_size, SQLITE_STATIC);
+        sqlite3_bind_int64(sorter->insert, 3, sorter->added++);
+        sqlite3_bind_blob64(sorter->insert, 4, e->payload, e->payload_size, SQLITE_STATIC);
         int r = sqlite3_step(sorter->insert);
         sqlite3_reset(sorter->insert);
-        return r == SQLITE_CONSTRAINT ? -EBADMSG : problem_errno(r);
+        return problem_errno(r);
 }
 
 static int spill(struct sorter *sorter)
@@ -146,13 +147,16 @@ int sorter_add(
 
 static int compare_entries(const void *a, const void *b, void *context)
 {
-        struct sorter_entry x = entry_at(context, *(const size_t *)a);
-        struct sorter_entry y = entry_at(context, *(const size_t *)b);
+        size_t at = *(const size_t *)a, other = *(const size_t *)b;
+        struct sorter_entry x = entry_at(context, at);
+        struct sorter_entry y = entry_at(context, other);
         size_t size = x.key_size < y.key_size ? x.key_size : y.key_size;
         int order = memcmp(x.key, y.key, size);
         if (order == 0)
                 order = x.key_size < y.key_size ? -1 : x.key_size > y.key_size;
-        return order != 0 ? order : (int)x.side - (int)y.side;
+        if (order == 0)
+                order = (int)x.side - (int)y.side;
+        return order != 0 ? order : at < other ? -1 : at > other;
 }
 
 int sorter_sort(struct sorter *sorter)

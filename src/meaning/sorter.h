@@ -19,6 +19,7 @@ struct sorter {
         sqlite3_stmt *insert; /* owned */
         sqlite3_stmt *select; /* owned */
         int is_spilled;
+        int64_t added; /* entries that went to the table */
 };
 
 struct sorter_entry {
@@ -33,7 +34,8 @@ struct sorter_entry {
 void sorter_release(struct sorter *sorter);
 /* Empties it for the next use. */
 int sorter_reset(struct sorter *sorter);
-/* 0, -ENOMEM, -ENOSPC, -EIO, -EBADMSG if key and side came before (noticed when spilled). */
+/* Equal keys and sides come out in the order in which they were added. 0, -ENOMEM, -ENOSPC, -EIO.
+ */
 int sorter_add(
         struct sorter *sorter, const struct buf *key, unsigned side, const struct buf *payload);
 /* Ends adding; the first sorter_next follows. */

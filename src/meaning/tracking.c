@@ -366,9 +366,8 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
                 tracking_detach(t, object_id);
                 return r;
         default:
-                binding_renew(&tracked->binding, schema, change.table);
                 (*i)++;
-                return 0;
+                return binding_renew(&tracked->binding, schema, change.table, NULL, NULL);
         }
 }
 
