@@ -214,17 +214,18 @@ static int run(struct program *program)
         return code == EXIT_OK ? mount_and_serve(program) : code;
 }
 
-/* Clients are let go first, then the database. */
+/* Clients are let go first, then the database; of the store's connections the engine's comes
+ * last, since only one that may write folds the WAL in. */
 static void stop(struct program *program)
 {
         struct server *server = &program->server;
         ready_tell_manager("STOPPING=1");
         readers_stop(server->readers);
         mount_end(server);
-        cdc_engine_stop(server->engine);
-        notify_free(program->notify);
         documents_free(server->documents);
         cdc_view_close(server->view);
+        cdc_engine_stop(server->engine);
+        notify_free(program->notify);
         if (program->notify)
                 buffers_release(&server->buffers);
 }
