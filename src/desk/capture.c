@@ -104,14 +104,17 @@ static int work(struct capture *capture, bool is_event, int64_t now, struct prob
 {
         unsigned count = 0;
         int r = 0;
+        capture->has_event |= is_event;
         if (is_event && (r = check_identity(capture, problem)) < 0)
                 return r;
         if (capture->is_failed && (r = capture_reopen(capture, problem)) < 0)
                 return r;
-        if (is_event && (r = store_changed(capture->store)) > 0)
+        if (capture->has_event && (r = store_changed(capture->store)) > 0)
                 r = 0;
-        if (r == 0 && is_event)
+        if (r == 0 && capture->has_event)
                 r = capture_answer_requests(capture);
+        if (r == 0)
+                capture->has_event = false;
         if (r == 0 && (now - capture->cycle_ns >= cycle_every_ns || capture_is_log_long(capture))) {
                 r = capture_bound_log(capture);
                 if (r >= 0)
@@ -153,8 +156,8 @@ static int64_t next_wait(struct capture *capture, int64_t now)
                 wait = least(wait, capture->pinned_ns + sync_every_ns - now);
         if (logreader_unfilled(capture->reader) > 0)
                 wait = least(wait, capture->moved_ns + idle_after_ns - now);
-        /* A barrier that could not be had is tried again at once. */
-        if (capture_is_log_long(capture))
+        /* What could not be done just now is tried again at once. */
+        if (capture_is_log_long(capture) || capture->has_event)
                 return first_pause_ns;
         int64_t pace = capture->cycle_ns + cycle_every_ns - now;
         if (wait < pace)

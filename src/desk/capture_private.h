@@ -38,6 +38,7 @@ struct capture {
         bool is_behind;   /* captured since the pin moved */
         bool is_failed;   /* the reader must be opened anew, from the stored position */
         bool is_anchored; /* the pin was taken when the database file held everything */
+        bool has_event;   /* something moved, and requests were not looked at since */
         bool has_news, has_closed;
         bool has_unsigned;      /* frames with zeroed salts were met and told */
         int64_t pinned_ns;      /* when the pin moved; monotonic, as all that follow */
@@ -80,7 +81,7 @@ int capture_load_instances(struct capture *capture);
 /* capture_request.c */
 /* Recognises the loaded instances that no capture has recognised yet. Inside a transaction. */
 int capture_recognise_pending(struct capture *capture);
-/* Takes up instances that came and lets go of those that went. Inside a transaction. */
+/* Loads instances anew where they changed and lets go of those that went. Inside a transaction. */
 int capture_follow_catalog(struct capture *capture);
 int capture_answer_requests(struct capture *capture);
 /* Tells the reader to capture an instance. Errors are recorded with it. Inside a transaction. */

@@ -136,7 +136,7 @@ int capture_follow_catalog(struct capture *capture)
                 let_go(capture, &old);
         instances_release(&old);
         capture->has_news = true;
-        return r < 0 ? r : capture_recognise_pending(capture);
+        return r;
 }
 
 /* ---- requests ---- */
@@ -197,16 +197,24 @@ static int answer(struct capture *capture, const struct request *request)
         return finish(capture, request->id, -ENOTSUP, "this agent does not know the command");
 }
 
-static int follow_catalog_now(struct capture *capture)
+static bool has_pending(const struct capture *capture)
 {
-        uint64_t version;
-        int r = state_catalog_version(capture->store, &version);
-        if (r < 0 || version == capture->state.catalog_version)
-                return r;
-        r = store_begin(capture->store);
+        for (size_t i = 0; i < capture->instances.count; i++) {
+                const struct instance *instance = &capture->instances.items[i];
+                if (!instance->has_start && !instance->error && !instance->has_drop_pending)
+                        return true;
+        }
+        return false;
+}
+
+static int write_catalog(struct capture *capture)
+{
+        int r = store_begin(capture->store);
         if (r < 0)
                 return r;
         r = capture_follow_catalog(capture);
+        if (r == 0)
+                r = capture_recognise_pending(capture);
         if (r == 0)
                 r = state_save(capture->store, &capture->state);
         if (r == 0)
@@ -220,6 +228,19 @@ static int follow_catalog_now(struct capture *capture)
         }
         capture->is_dirty = true;
         return r;
+}
+
+/* The table of a new instance may have been made by a commit that is not captured yet, so
+ * everything that was committed before the command is captured first. */
+static int follow_catalog_now(struct capture *capture)
+{
+        unsigned count;
+        uint64_t version;
+        int r = state_catalog_version(capture->store, &version);
+        if (r < 0 || (version == capture->state.catalog_version && !has_pending(capture)))
+                return r;
+        r = capture_scan(capture, &count);
+        return r < 0 ? r : write_catalog(capture);
 }
 
 int capture_answer_requests(struct capture *capture)
