@@ -79,14 +79,14 @@ static const struct {
         unsigned rows, transactions;
         const char *settings;
 } sizes[] = {
-        {512, 0, 700, 1200, "PRAGMA secure_delete=OFF; PRAGMA cache_size=5"},
+        {512, 0, 700, 900, "PRAGMA secure_delete=OFF; PRAGMA cache_size=5"},
         {512, 32, 300, 800, "PRAGMA secure_delete=ON; PRAGMA cache_size=10"},
         {1024, 0, 700, 700, "PRAGMA secure_delete=FAST; PRAGMA cache_size=2000"},
         {1024, 8, 400, 500,
                 "PRAGMA secure_delete=OFF; PRAGMA cache_size=5; "
                 "PRAGMA encoding='UTF-16le'"},
-        {4096, 0, 700, 400, "PRAGMA secure_delete=OFF; PRAGMA cache_size=10"},
-        {65536, 0, 200, 120,
+        {4096, 0, 500, 300, "PRAGMA secure_delete=OFF; PRAGMA cache_size=10"},
+        {65536, 0, 200, 80,
                 "PRAGMA secure_delete=ON; PRAGMA cache_size=5; "
                 "PRAGMA encoding='UTF-16be'"},
 };
@@ -115,12 +115,20 @@ static void random_story(size_t i, uint64_t seed)
 Test(logreader_random, pages_of_512_bytes)
 {
         random_story(0, 1);
+}
+
+Test(logreader_random, pages_of_512_bytes_of_which_32_are_reserved)
+{
         random_story(1, 2);
 }
 
 Test(logreader_random, pages_of_1024_bytes)
 {
         random_story(2, 3);
+}
+
+Test(logreader_random, pages_of_1024_bytes_of_which_8_are_reserved)
+{
         random_story(3, 4);
 }
 

@@ -44,6 +44,7 @@ struct live_table {
         const char *key;     /* ordinals, separated by commas; NULL = none */
         const char *index;   /* that the identity rests on */
         bool is_rowid_key;   /* the key is the INTEGER PRIMARY KEY */
+        const char *rowid;   /* its name, where a column has the name rowid */
         int64_t object_id;   /* 0 = its place, from 1 */
 };
 
@@ -192,7 +193,8 @@ static inline void live_dump_table(
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
         struct live_dump dump = {0};
-        char *sql = sqlite3_mprintf("SELECT rowid, %s FROM \"%w\"", table->columns, table->name);
+        char *sql = sqlite3_mprintf("SELECT %s, %s FROM \"%w\"",
+                table->rowid ? table->rowid : "rowid", table->columns, table->name);
         int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
         cr_assert_eq(r, SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
         sqlite3_free(sql);
