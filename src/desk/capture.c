@@ -100,6 +100,22 @@ static int check_identity(struct capture *capture, struct problem *problem)
                 "%s was replaced by another file: start the agent anew", capture->options.source);
 }
 
+/* A command's commit is visible only after the file event that it raised, so the store is looked at
+ * again as long as the log is. */
+static int look_at_store(struct capture *capture, int64_t now)
+{
+        if (!capture->has_event && now - capture->moved_ns >= watch_for_ns)
+                return 0;
+        int r = store_changed(capture->store);
+        if (r == 0 && !capture->has_event)
+                return 0;
+        capture->has_event = true;
+        if (r >= 0)
+                r = capture_answer_requests(capture);
+        capture->has_event = r < 0;
+        return r;
+}
+
 static int work(struct capture *capture, bool is_event, int64_t now, struct problem *problem)
 {
         unsigned count = 0;
@@ -109,12 +125,7 @@ static int work(struct capture *capture, bool is_event, int64_t now, struct prob
                 return r;
         if (capture->is_failed && (r = capture_reopen(capture, problem)) < 0)
                 return r;
-        if (capture->has_event && (r = store_changed(capture->store)) > 0)
-                r = 0;
-        if (r == 0 && capture->has_event)
-                r = capture_answer_requests(capture);
-        if (r == 0)
-                capture->has_event = false;
+        r = look_at_store(capture, now);
         if (r == 0 && (now - capture->cycle_ns >= cycle_every_ns || capture_is_log_long(capture))) {
                 r = capture_bound_log(capture);
                 if (r >= 0)
