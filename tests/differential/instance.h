@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * instance: the capture instances of a round: which tables, which columns, what identifies a row;
+ * chosen at random and enabled through cdcctl.
+ */
+#ifndef DIFFERENTIAL_INSTANCE_H
+#define DIFFERENTIAL_INSTANCE_H
+
+#include "catalog.h"
+#include "names.h"
+#include "program.h"
+#include "shared.h"
+
+struct instance {
+        char *name;
+        char *table;
+        char *index;           /* the unique index that identifies rows (--index), or NULL */
+        struct names columns;  /* captured, in ordinal order */
+        struct names identity; /* key columns in key order; none: the rowid */
+        bool is_listed;        /* enabled with --captured-columns */
+        bool is_named;         /* enabled with --capture-instance */
+        bool is_late;          /* enabled while writers run */
+        bool is_enabled;
+};
+
+/* A child table's foreign key: deletes of the child stand before those of the parent. */
+struct reference {
+        char *child;
+        char *parent;
+};
+
+struct instances {
+        struct instance *items; /* the marker table's first */
+        unsigned count;
+        struct reference *references;
+        unsigned reference_count;
+};
+
+void instances_release(struct instances *instances);
+/* Chooses instances of the tables that exist, and sets which tables are watched. */
+int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, bool leaves_some,
+        struct instances *ret_instances);
+/* One more for a watched table that has none, or a second one. NULL: there is none. */
+struct instance *instances_choose_late(sqlite3 *db, struct random *random,
+        const struct shared *shared, struct instances *instances);
+/* cdcctl enable-table. The exit status, or negative errno. */
+int instance_enable(struct instance *instance, const struct programs *programs,
+        const struct settings *settings);
+
+#endif
