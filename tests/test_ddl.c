@@ -2,30 +2,11 @@
  *
  * SQLite makes the texts: a schema before, statements, a schema after.
  */
-#include <criterion/criterion.h>
-#include <sqlite3.h>
 #include <string.h>
 
 #include "ground/buf.h"
-#include "ground/cleanup.h"
 #include "meaning/ddl.h"
-
-static void run_sql(sqlite3 *db, const char *sql)
-{
-        char *message = NULL;
-        cr_assert_eq(
-                sqlite3_exec(db, sql, NULL, NULL, &message), SQLITE_OK, "%s: %s", sql, message);
-}
-
-static struct schema *schema_of(sqlite3 *db)
-{
-        struct schema_rows rows = {0};
-        struct schema *schema = NULL;
-        cr_assert_eq(schema_rows_read(db, &rows), 0);
-        cr_assert_eq(schema_build(&rows, TEXT_UTF8, &schema), 0);
-        schema_rows_release(&rows);
-        return schema;
-}
+#include "schema_of.h"
 
 static void append_text(struct buf *buf, const struct ddl_change *change)
 {
@@ -43,10 +24,10 @@ static void compare(const char *before, const char *sql, const char *index, stru
         _cleanup_sqlite_ sqlite3 *db = NULL;
         struct ddl_change change;
         cr_assert_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-        run_sql(db, before);
-        struct schema *old = schema_of(db);
-        run_sql(db, sql);
-        struct schema *new = schema_of(db);
+        schema_run(db, before);
+        struct schema *old = schema_of_db(db);
+        schema_run(db, sql);
+        struct schema *new = schema_of_db(db);
         const struct schema_table *table = schema_find_table(old, "t");
         cr_assert_eq(ddl_compare(old, table, new, index, &change), 0, "%s", sql);
         append_text(ret_text, &change);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "meaning/columns.h"
+#include "schema_of.h"
+
+/* The map as text, "0 2 -". */
+static void map_text(const char *old, const char *new, bool is_by_name, char *ret_text)
+{
+        char sql[400];
+        int *map = NULL;
+        snprintf(sql, sizeof(sql), "CREATE TABLE t(%s)", old);
+        struct schema *a = schema_of(sql);
+        snprintf(sql, sizeof(sql), "CREATE TABLE t(%s)", new);
+        struct schema *b = schema_of(sql);
+        const struct schema_table *before = schema_find_table(a, "t");
+        const struct schema_table *after = schema_find_table(b, "t");
+        int r = is_by_name ? columns_match(before, after, &map)
+                           : columns_align(before, after, &map);
+        cr_assert_eq(r, 0);
+        for (unsigned i = 0; i < before->column_count; i++)
+                ret_text += map[i] == COLUMNS_GONE
+                                    ? sprintf(ret_text, "%s-", i > 0 ? " " : "")
+                                    : sprintf(ret_text, "%s%d", i > 0 ? " " : "", map[i]);
+        free(map);
+        schema_unref(a);
+        schema_unref(b);
+}
+
+static const struct {
+        const char *old, *new;
+        const char *aligned, *matched;
+} cases[] = {
+        {"a,b,c", "a,b,c", "0 1 2", "0 1 2"},
+        {"a,b,c", "A,B,C", "0 1 2", "0 1 2"},
+        {"a,b,c", "a,b,c,d", "0 1 2", "0 1 2"},
+        {"a,b,c", "a,b,c,d,e,f", "0 1 2", "0 1 2"},
+        {"a,b,c", "b,c", "- 0 1", "- 0 1"},
+        {"a,b,c", "a,c", "0 - 1", "0 - 1"},
+        {"a,b,c", "a,b", "0 1 -", "0 1 -"},
+        {"a,b,c", "b", "- 0 -", "- 0 -"},
+        {"a,b,c", "a,x,c", "0 1 2", "0 - 2"},
+        {"a,b,c", "x,y,z", "0 1 2", "- - -"},
+        {"a,b,c", "c,a,b", "0 1 2", "1 2 0"},
+        {"a,b,c", "a,x,c,d", "0 1 2", "0 - 2"},
+        {"a,b,c", "x,b,c,d", "0 1 2", "- 1 2"},
+        {"a,b,c,d", "a,x,d", "0 - - 2", "0 - - 2"},
+        {"a,b,c,d", "a,x,c", "0 1 2 -", "0 - 2 -"},
+        {"a,b,c,d,e", "a,c,x,e", "0 - 1 2 3", "0 - 1 - 3"},
+        {"a,b,c", "a,c,d", "0 1 2", "0 - 1"},
+        {"a", "b", "0", "-"},
+        {"a", "b,c", "-", "-"},
+        {"a,b", "c", "- -", "- -"},
+        {"id,v", "id,v,w", "0 1", "0 1"},
+        {"a,b,c,d,e,f,g,h", "a,c,e,g", "0 - 1 - 2 - 3 -", "0 - 1 - 2 - 3 -"},
+        {"\"x y\",\"a\"\"b\"", "\"a\"\"b\"", "- 0", "- 0"},
+};
+
+Test(columns, each_column_goes_where_alter_table_put_it)
+{
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                char text[200] = "";
+                map_text(cases[i].old, cases[i].new, false, text);
+                cr_expect_str_eq(
+                        text, cases[i].aligned, "%s to %s: %s", cases[i].old, cases[i].new, text);
+        }
+}
+
+Test(columns, a_rebuilt_table_is_bound_by_name)
+{
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                char text[200] = "";
+                map_text(cases[i].old, cases[i].new, true, text);
+                cr_expect_str_eq(
+                        text, cases[i].matched, "%s to %s: %s", cases[i].old, cases[i].new, text);
+        }
+}
+
+static struct schema *wide(unsigned first, unsigned count)
+{
+        _cleanup_(buf_release) struct buf sql = BUF_INIT;
+        buf_append_format(&sql, "CREATE TABLE t(c%u", first);
+        for (unsigned i = 1; i < count; i++)
+                buf_append_format(&sql, ",c%u", first + i);
+        buf_append_string(&sql, ")");
+        return schema_of(buf_string(&sql));
+}
+
+Test(columns, tables_of_two_thousand_columns_are_aligned)
+{
+        struct schema *a = wide(0, 2000), *b = wide(1, 1999);
+        int *map = NULL;
+        cr_assert_eq(columns_align(schema_find_table(a, "t"), schema_find_table(b, "t"), &map), 0);
+        cr_expect_eq(map[0], COLUMNS_GONE);
+        for (int i = 1; i < 2000; i++)
+                cr_assert_eq(map[i], i - 1);
+        free(map);
+        schema_unref(a);
+        schema_unref(b);
+}
