@@ -97,28 +97,6 @@ Test(look, takes_names_that_mean_something_in_a_uri)
         tmp_close(&tmp);
 }
 
-Test(look, tells_of_auto_vacuum)
-{
-        static const struct {
-                const char *sql;
-                bool is_set;
-        } cases[] = {
-                {"CREATE TABLE t(x)", false},
-                {"PRAGMA auto_vacuum=FULL; CREATE TABLE t(x)", true},
-                {"PRAGMA auto_vacuum=INCREMENTAL; CREATE TABLE t(x)", true},
-        };
-        for (unsigned i = 0; i < COUNT(cases); i++) {
-                struct tmp tmp;
-                struct look look;
-                tmp_open(&tmp);
-                sqlite3_close(open_database(&tmp, cases[i].sql));
-                cr_assert_eq(look_at_schema(tmp_path(&tmp, "app.db"), TEXT_UTF8, &look, NULL), 0);
-                cr_expect_eq(look.is_auto_vacuum, cases[i].is_set, "%s", cases[i].sql);
-                schema_unref(look.schema);
-                tmp_close(&tmp);
-        }
-}
-
 Test(look, reads_how_far_the_log_is)
 {
         struct tmp tmp;

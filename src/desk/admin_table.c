@@ -69,12 +69,6 @@ static int open_source(struct desk *desk)
                 r = check_is_wal(&check, desk->problem);
         if (r == 0)
                 r = look_at_schema(check.path, check.encoding, &desk->look, desk->problem);
-        if (r == 0 && desk->look.is_auto_vacuum)
-                return problem_set(desk->problem, ENOTSUP, 0,
-                        "%s has auto_vacuum set, which moves pages about: not yet supported "
-                        "(PRAGMA "
-                        "auto_vacuum=NONE and VACUUM take it away)",
-                        desk->paths.source);
         return r;
 }
 
@@ -97,14 +91,6 @@ static int settle(struct desk *desk, bool *ret_has_agent)
         return r;
 }
 
-static int refuse_unsupported(const struct schema_table *table, struct problem *problem)
-{
-        if (table->is_without_rowid)
-                return problem_set(problem, ENOTSUP, 0,
-                        "the table '%s' is WITHOUT ROWID: not yet supported", table->name);
-        return 0;
-}
-
 static int enable_one(struct desk *desk, const struct schema_table *table,
         const struct cdc_table_options *options, struct problem *problem)
 {
@@ -119,9 +105,7 @@ static int enable_one(struct desk *desk, const struct schema_table *table,
                 .supports_net = options->supports_net_changes,
                 .now_ns = clock_wall(NULL),
         };
-        int r = refuse_unsupported(table, problem);
-        if (r == 0)
-                r = store_begin(desk->store);
+        int r = store_begin(desk->store);
         if (r < 0)
                 return r;
         r = instances_enable(desk->store, &request, problem, &object_id);

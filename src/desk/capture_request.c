@@ -44,26 +44,61 @@ static int record_failure(struct capture *capture, const struct instance *instan
         return r;
 }
 
-int capture_attach(struct capture *capture, const struct instance *instance)
+/* The table may have been altered while nobody captured it. */
+static int note_binding(struct capture *capture, const struct instance *instance)
 {
-        struct problem problem = {0};
-        _cleanup_free_ char **names = calloc(instance->column_count + 1, sizeof(*names));
-        if (!names)
+        _cleanup_free_ struct change_binding *binding =
+                logreader_describe(capture->reader, instance->object_id);
+        if (!binding)
                 return -ENOMEM;
-        for (unsigned i = 0; i < instance->column_count; i++)
+        if (strcmp(binding->sql, instance->source_sql) == 0 &&
+                strcmp(binding->table, instance->source_table) == 0 &&
+                binding->schema_rowid == instance->source_rowid)
+                return 0;
+        struct history_ddl ddl = {
+                .source_object_id = instance->source_object_id,
+                .object_id = instance->object_id,
+                .command = binding->sql,
+                .lsn = capture->state.max_lsn,
+                .time_ns = clock_wall(NULL),
+        };
+        int r = scan_bind(capture->store, instance, binding);
+        if (r == 0 && instance->has_start && strcmp(binding->sql, instance->source_sql) != 0)
+                r = history_add_ddl(capture->store, &ddl);
+        return r;
+}
+
+static int attach(struct capture *capture, const struct instance *instance, struct problem *problem)
+{
+        unsigned count = instance->column_count;
+        _cleanup_free_ char **names = calloc(count + 1, sizeof(*names));
+        _cleanup_free_ int *positions = calloc(count + 1, sizeof(*positions));
+        if (!names || !positions)
+                return -ENOMEM;
+        for (unsigned i = 0; i < count; i++) {
                 names[i] = instance->columns[i].name;
-        bool has_index = instance->index_name && strcmp(instance->index_name, "PRIMARY KEY") != 0;
+                positions[i] = instance->columns[i].position;
+        }
         struct capture_request request = {
                 .object_id = instance->object_id,
                 .table = instance->source_table,
                 .columns = names,
-                .column_count = instance->column_count,
+                .column_count = count,
                 .key = instance->key,
                 .key_count = instance->key_count,
-                .index = has_index ? instance->index_name : NULL,
+                .sql = instance->source_sql,
+                .schema_rowid = instance->source_rowid,
+                .positions = positions,
         };
         struct transaction_source source = logreader_source(capture->reader);
-        int r = source.attach(source.context, &request, &problem);
+        int r = source.attach(source.context, &request, problem);
+        return r < 0 ? r : note_binding(capture, instance);
+}
+
+int capture_attach(struct capture *capture, const struct instance *instance)
+{
+        struct problem problem = {0};
+        int r = attach(capture, instance, &problem);
         if (r == -ENOENT || r == -ENOTSUP || r == -EBADMSG) {
                 log_line(capture->options.log, LOG_WARNING_LEVEL, "%s is not captured: %s",
                         instance->name, problem.message);

@@ -63,6 +63,19 @@ static int stop_instance(
         return r;
 }
 
+int scan_bind(
+        struct store *store, const struct instance *instance, const struct change_binding *binding)
+{
+        int r = instances_bind(store, instance, binding->table, binding->schema_rowid, binding->sql,
+                binding->positions);
+        for (unsigned i = 0; r == 0 && i < binding->count; i++) {
+                const char *type = binding->types[i];
+                if (type && strcmp(type, instance->columns[i].declared_type) != 0)
+                        r = instances_set_type(store, instance->object_id, i + 1, type);
+        }
+        return r;
+}
+
 static int write_event(
         struct scan *scan, const struct change_event *event, struct lsn lsn, int64_t time_ns)
 {
@@ -80,6 +93,9 @@ static int write_event(
         case CHANGE_EVENT_DDL:
                 ddl.source_object_id = instance->source_object_id;
                 return history_add_ddl(scan->store, &ddl);
+        case CHANGE_EVENT_BOUND:
+                scan->is_catalog_changed = true;
+                return scan_bind(scan->store, instance, event->binding);
         case CHANGE_EVENT_DROPPED:
                 scan->is_catalog_changed = true;
                 return instances_set_dropped(scan->store, event->object_id);

@@ -28,6 +28,9 @@ struct scan {
         bool has_rows; /* of the last transaction */
 };
 
+/* Stores how an instance is bound now: table, positions, types. Inside a transaction. */
+int scan_bind(
+        struct store *store, const struct instance *instance, const struct change_binding *binding);
 /* Sets the counts to zero. */
 void scan_begin(struct scan *scan);
 /* At most `limit` transactions. *ret_count: how many there were; fewer than the limit means that

@@ -27,8 +27,19 @@ struct change {
 
 enum change_event_type {
         CHANGE_EVENT_DDL,     /* goes to ddl_history */
+        CHANGE_EVENT_BOUND,   /* the table or its columns are others now: `binding` */
         CHANGE_EVENT_DROPPED, /* the source table is gone: has_drop_pending */
         CHANGE_EVENT_STOPPED, /* the instance cannot go on: an error, and a gap that stays open */
+};
+
+/* Where an instance finds its table and columns from this commit on. */
+struct change_binding {
+        const char *table;
+        int64_t schema_rowid; /* the table's row in sqlite_schema */
+        const char *sql;
+        const int *positions;     /* of the captured columns in the table, -1 = dropped */
+        const char *const *types; /* their declared types, NULL where dropped */
+        unsigned count;
 };
 
 /* Something that happened to one instance at this commit, before its rows. Borrowed. */
@@ -37,6 +48,7 @@ struct change_event {
         int64_t object_id;
         bool required_column_update;
         const char *text; /* the derived statement, or why the instance stopped */
+        const struct change_binding *binding; /* CHANGE_EVENT_BOUND */
 };
 
 /* A committed transaction. */

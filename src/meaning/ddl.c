@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ddl: see the header. ADD COLUMN inserts `, definition` into the stored text; what the two texts
- * do not share is therefore the definition, as the application wrote it.
+ * ddl: see the header.
  */
 #include "meaning/ddl.h"
 
@@ -12,6 +11,8 @@
 #include <string.h>
 
 #include "ground/cleanup.h"
+#include "meaning/columns.h"
+#include "meaning/definitions.h"
 
 void ddl_change_release(struct ddl_change *change)
 {
@@ -19,6 +20,7 @@ void ddl_change_release(struct ddl_change *change)
                 free(change->statements[i]);
         free(change->statements);
         free(change->reason);
+        free(change->map);
         *change = (struct ddl_change){0};
 }
 
@@ -37,75 +39,62 @@ static int add_statement(struct ddl_change *change, struct buf *statement)
         return 0;
 }
 
-static int stop(struct ddl_change *change, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static int stop(struct ddl_change *change, const char *format, ...)
+static int add_text(struct ddl_change *change, const char *text)
 {
-        va_list arguments;
+        _cleanup_(buf_release) struct buf statement = BUF_INIT;
+        buf_append_string(&statement, text);
+        return add_statement(change, &statement);
+}
+
+/* ALTER TABLE "table" ACTION "name" [TO "other"] */
+static int add_alter(struct ddl_change *change, const char *table, const char *action,
+        const char *name, const char *other)
+{
+        _cleanup_(buf_release) struct buf statement = BUF_INIT;
+        buf_append_string(&statement, "ALTER TABLE ");
+        text_append_identifier(&statement, table);
+        buf_append_format(&statement, " %s ", action);
+        text_append_identifier(&statement, name);
+        if (other) {
+                buf_append_string(&statement, " TO ");
+                text_append_identifier(&statement, other);
+        }
+        return add_statement(change, &statement);
+}
+
+static int stop(struct ddl_change *change, const char *reason)
+{
         ddl_change_release(change);
-        va_start(arguments, format);
-        char *reason = sqlite3_vmprintf(format, arguments);
-        va_end(arguments);
         change->verdict = DDL_STOPPED;
-        change->reason = reason ? strdup(reason) : NULL;
-        sqlite3_free(reason);
+        change->reason = strdup(reason);
         return change->reason ? 0 : -ENOMEM;
 }
 
-static bool is_same_column(const struct schema_column *a, const struct schema_column *b)
-{
-        return strcmp(a->name, b->name) == 0 && strcmp(a->declared_type, b->declared_type) == 0 &&
-               a->storage == b->storage && a->is_generated == b->is_generated;
-}
+/* ---- columns ---- */
 
-static bool is_same_key(const struct schema_table *a, const struct schema_table *b)
-{
-        return a->rowid_column == b->rowid_column && a->key_count == b->key_count &&
-               (a->key_count == 0 || memcmp(a->key, b->key, a->key_count * sizeof(*a->key)) == 0);
-}
+struct difference {
+        unsigned gone, renamed, retyped, added;
+};
 
-/* The first column that differs, or -1 if the new table begins with all columns of the old. */
-static int first_difference(const struct schema_table *a, const struct schema_table *b)
+static struct difference count_differences(
+        const struct schema_table *old, const struct schema_table *new, const int *map)
 {
-        for (unsigned i = 0; i < a->column_count; i++)
-                if (i >= b->column_count || !is_same_column(&a->columns[i], &b->columns[i]))
-                        return (int)i;
-        return -1;
-}
-
-/* Length of a string, quoted name or comment at the start of the text; 0 if there is none. */
-static size_t opaque_size(const char *text, size_t size)
-{
-        static const struct {
-                const char *begin, *end;
-        } kinds[] = {{"'", "'"}, {"\"", "\""}, {"`", "`"}, {"[", "]"}, {"--", "\n"}, {"/*", "*/"}};
-        for (size_t i = 0; i < COUNT(kinds); i++) {
-                size_t begin = strlen(kinds[i].begin), end = strlen(kinds[i].end);
-                if (size < begin || memcmp(text, kinds[i].begin, begin) != 0)
+        struct difference d = {.added = new->column_count};
+        for (unsigned i = 0; i < old->column_count; i++) {
+                if (map[i] < 0) {
+                        d.gone++;
                         continue;
-                const char *found = memmem(text + begin, size - begin, kinds[i].end, end);
-                return found ? (size_t)(found - text) + end : size;
+                }
+                const struct schema_column *a = &old->columns[i], *b = &new->columns[map[i]];
+                d.added--;
+                d.renamed += strcmp(a->name, b->name) != 0;
+                d.retyped += strcmp(a->declared_type, b->declared_type) != 0 ||
+                             a->is_generated != b->is_generated;
         }
-        return 0;
+        return d;
 }
 
-/* Length of the first definition in a comma list, minding quotes, comments and parentheses. */
-static size_t definition_size(const char *text, size_t size)
-{
-        int depth = 0;
-        for (size_t i = 0; i < size;) {
-                size_t opaque = opaque_size(text + i, size - i);
-                if (opaque == 0 && text[i] == ',' && depth == 0)
-                        return i;
-                if (opaque == 0 && (text[i] == '(' || text[i] == ')'))
-                        depth += text[i] == '(' ? 1 : -1;
-                i += opaque > 0 ? opaque : 1;
-        }
-        return size;
-}
-
-static int add_column_statement(
+static int add_definition(
         struct ddl_change *change, const char *table, const char *text, size_t size)
 {
         _cleanup_(buf_release) struct buf statement = BUF_INIT;
@@ -120,82 +109,74 @@ static int add_column_statement(
         return add_statement(change, &statement);
 }
 
-/* True if the text is this many definitions with a comma before each. */
-static bool is_definitions(const char *text, size_t size, unsigned count)
-{
-        for (; count > 0 && size > 0 && *text == ','; count--) {
-                size_t definition = 1 + definition_size(text + 1, size - 1);
-                text += definition;
-                size -= definition;
-        }
-        return count == 0 && size == 0;
-}
-
-/* The definitions that the new text holds beyond the old; NULL if the old text does not enclose
- * them. What is inserted into `a, b` to make `a, c, b` may be `, c` or `c, `: it is looked for
- * from the right to the left. */
-static const char *inserted_text(const char *old, const char *new, unsigned count, size_t *ret_size)
-{
-        size_t old_size = strlen(old), new_size = strlen(new), prefix = 0;
-        while (prefix < old_size && old[prefix] == new[prefix])
-                prefix++;
-        size_t rest = old_size - prefix;
-        if (new_size < old_size || memcmp(old + prefix, new + new_size - rest, rest) != 0)
-                return NULL;
-        size_t size = new_size - old_size;
-        *ret_size = size;
-        for (const char *text = new + prefix;; text--) {
-                if (is_definitions(text, size, count))
-                        return text;
-                if (text == new || size == 0 || text[-1] != text[size - 1])
-                        return NULL;
-        }
-}
-
-static int add_columns(
-        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
+static int tell_added(struct ddl_change *change, const struct schema_table *old,
+        const struct schema_table *new, unsigned count)
 {
         size_t size = 0;
-        const char *text =
-                inserted_text(old->sql, new->sql, new->column_count - old->column_count, &size);
-        int r = 0;
-        if (!text) {
-                _cleanup_(buf_release) struct buf statement = BUF_INIT;
-                buf_append_string(&statement, new->sql);
-                return add_statement(change, &statement);
-        }
-        while (r == 0 && size > 0) {
-                size_t definition = definition_size(text + 1, size - 1);
-                r = add_column_statement(change, new->name, text + 1, definition);
+        const char *text = definitions_inserted(old->sql, new->sql, count, &size);
+        int r = text ? 0 : add_text(change, new->sql);
+        while (r == 0 && text && size > 0) {
+                size_t definition = definitions_size(text + 1, size - 1);
+                r = add_definition(change, new->name, text + 1, definition);
                 text += 1 + definition;
                 size -= 1 + definition;
         }
         return r;
 }
 
-/* ---- indexes of the table ---- */
-
-static const struct schema_index *find_same_index(
-        const struct schema *schema, const struct schema_index *index)
+static int tell_renamed_and_gone(
+        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
 {
-        for (size_t i = 0; i < schema->index_count; i++) {
-                const struct schema_index *other = &schema->indexes[i];
-                bool is_same_text =
-                        (!other->sql && !index->sql) ||
-                        (other->sql && index->sql && strcmp(other->sql, index->sql) == 0);
-                if (is_same_text && strcmp(other->name, index->name) == 0)
-                        return other;
+        int r = 0;
+        for (unsigned i = 0; r == 0 && i < old->column_count; i++) {
+                const char *name = old->columns[i].name;
+                if (change->map[i] < 0)
+                        r = add_alter(change, new->name, "DROP COLUMN", name, NULL);
+                else if (strcmp(name, new->columns[change->map[i]].name) != 0)
+                        r = add_alter(change, new->name, "RENAME COLUMN", name,
+                                new->columns[change->map[i]].name);
         }
-        return NULL;
+        return r;
 }
 
-static int compare_indexes(const struct schema *old, const struct schema *new, const char *table,
-        struct ddl_change *change)
+/* Which statement leads from the old text to the new one: ALTER TABLE where it can be told, else
+ * the new text itself. */
+static int tell_columns(
+        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
 {
+        struct difference d = count_differences(old, new, change->map);
+        bool has_kept = d.gone > 0 || d.renamed > 0;
+        if (d.retyped > 0 || (has_kept && d.added > 0))
+                return add_text(change, new->sql);
+        if (has_kept)
+                return tell_renamed_and_gone(change, old, new);
+        if (d.added > 0)
+                return tell_added(change, old, new, d.added);
+        return add_text(change, new->sql);
+}
+
+/* ---- indexes of the table ---- */
+
+/* The index as it is in the other schema. ALTER TABLE rewrites its text, which makes it no other
+ * index. */
+static const struct schema_index *find_index(const struct schema *schema,
+        const struct schema_index *index, const char *table, bool is_altered)
+{
+        const struct schema_index *found = schema_find_index(schema, index->name);
+        if (!found || !found->sql || !text_equal_name(found->table_name, table))
+                return NULL;
+        return is_altered || strcmp(found->sql, index->sql) == 0 ? found : NULL;
+}
+
+static int compare_indexes(const struct schema *old, const char *old_table,
+        const struct schema *new, const char *new_table, struct ddl_change *change)
+{
+        bool is_altered = change->map != NULL;
         int r = 0;
         for (size_t i = 0; r == 0 && i < old->index_count; i++) {
                 const struct schema_index *index = &old->indexes[i];
-                if (!text_equal_name(index->table_name, table) || find_same_index(new, index))
+                if (!index->sql || !text_equal_name(index->table_name, old_table) ||
+                        find_index(new, index, new_table, is_altered))
                         continue;
                 _cleanup_(buf_release) struct buf statement = BUF_INIT;
                 buf_append_string(&statement, "DROP INDEX ");
@@ -204,8 +185,8 @@ static int compare_indexes(const struct schema *old, const struct schema *new, c
         }
         for (size_t i = 0; r == 0 && i < new->index_count; i++) {
                 const struct schema_index *index = &new->indexes[i];
-                if (!index->sql || !text_equal_name(index->table_name, table) ||
-                        find_same_index(old, index))
+                if (!index->sql || !text_equal_name(index->table_name, new_table) ||
+                        find_index(old, index, old_table, is_altered))
                         continue;
                 _cleanup_(buf_release) struct buf statement = BUF_INIT;
                 buf_append_string(&statement, index->sql);
@@ -216,7 +197,7 @@ static int compare_indexes(const struct schema *old, const struct schema *new, c
 
 /* ---- the table ---- */
 
-static int table_gone(const struct schema_table *old, struct ddl_change *change)
+static int tell_dropped(struct ddl_change *change, const struct schema_table *old)
 {
         _cleanup_(buf_release) struct buf statement = BUF_INIT;
         buf_append_string(&statement, "DROP TABLE ");
@@ -225,79 +206,80 @@ static int table_gone(const struct schema_table *old, struct ddl_change *change)
         return add_statement(change, &statement);
 }
 
-/* The table's row in sqlite_schema is gone or is another table's now. */
-static int table_left(const struct schema_table *old, const struct schema *new,
-        const struct schema_table *same_row, struct ddl_change *change)
+/* The same row of sqlite_schema: altered, renamed, or moved to another root page. */
+static int tell_altered(
+        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
 {
-        if (schema_find_table(new, old->name))
-                return stop(change, "table %s was rebuilt or dropped and created again", old->name);
-        if (same_row && same_row->root == old->root && same_row->is_parsed &&
-                same_row->column_count == old->column_count && first_difference(old, same_row) < 0)
-                return stop(change, "table %s was renamed to %s", old->name, same_row->name);
-        return table_gone(old, change);
-}
-
-static int text_changed(
-        const struct schema_table *old, const struct schema_table *new, struct ddl_change *change)
-{
-        if (!new->is_parsed)
-                return stop(change, "SQLite %s cannot parse the new text of table %s",
-                        sqlite3_libversion(), old->name);
-        int different = first_difference(old, new);
-        if (different >= 0)
-                return stop(change, "column %s of table %s was dropped, renamed or changed",
-                        old->columns[different].name, old->name);
-        if (!is_same_key(old, new) || old->is_without_rowid != new->is_without_rowid ||
-                old->is_strict != new->is_strict)
-                return stop(change, "the key of table %s was changed", old->name);
+        int r = 0;
+        change->table = new;
+        change->is_rebuilt = new->root != old->root;
+        if (strcmp(new->sql, old->sql) == 0 && strcmp(new->name, old->name) == 0)
+                return 0;
         change->verdict = DDL_CHANGED;
-        return add_columns(change, old, new);
+        bool is_renamed = strcmp(new->name, old->name) != 0;
+        if (is_renamed)
+                r = add_alter(change, old->name, "RENAME TO", new->name, NULL);
+        if (r == 0)
+                r = columns_align(old, new, &change->map);
+        if (r < 0)
+                return r;
+        struct difference d = count_differences(old, new, change->map);
+        bool is_same = d.gone + d.renamed + d.retyped + d.added == 0;
+        /* Renaming the table rewrites its text; that alone is no second statement. */
+        return is_renamed && is_same ? 0 : tell_columns(change, old, new);
 }
 
-static const struct schema_index *find_index(
-        const struct schema *schema, const char *table, const char *index)
+/* Another row under the same name. */
+static int tell_rebuilt(
+        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
 {
-        const struct schema_index *found = schema_find_index(schema, index);
-        return found && text_equal_name(found->table_name, table) ? found : NULL;
+        change->verdict = DDL_CHANGED;
+        change->table = new;
+        change->is_rebuilt = true;
+        int r = columns_match(old, new, &change->map);
+        return r < 0 ? r : add_text(change, new->sql);
 }
 
-/* Does the index that rows are identified by, if it was there, still identify them? */
-static bool keeps_identity(
-        const struct schema *old, const struct schema *new, const char *table, const char *index)
+/* Has the table of this row only another name? A row number may also have been used again, by
+ * another table. */
+static bool is_renamed(const struct schema_table *old, const struct schema_table *now)
 {
-        const struct schema_index *a = find_index(old, table, index);
-        const struct schema_index *b = find_index(new, table, index);
-        return !a ||
-               (b && b->is_unique && b->is_partial == a->is_partial && !b->has_expression &&
-                       b->column_count == a->column_count &&
-                       memcmp(a->columns, b->columns, a->column_count * sizeof(*a->columns)) == 0);
+        if (now->root != old->root || now->column_count != old->column_count)
+                return false;
+        for (unsigned i = 0; i < old->column_count; i++)
+                if (strcmp(old->columns[i].declared_type, now->columns[i].declared_type) != 0)
+                        return false;
+        return true;
+}
+
+static bool is_ordinary(const struct schema_table *table)
+{
+        return table && (table->kind == SCHEMA_TABLE || table->kind == SCHEMA_SHADOW);
+}
+
+static int tell_table(
+        struct ddl_change *change, const struct schema_table *old, const struct schema *new)
+{
+        const struct schema_table *now = schema_find_rowid(new, old->rowid);
+        const struct schema_table *named = schema_find_table(new, old->name);
+        bool is_same_row = is_ordinary(now) && (now == named || is_renamed(old, now));
+        const struct schema_table *found = is_same_row ? now : is_ordinary(named) ? named : NULL;
+        if (!found)
+                return tell_dropped(change, old);
+        if (!found->is_parsed)
+                return stop(change, "SQLite cannot parse the new text of the table");
+        return is_same_row ? tell_altered(change, old, found) : tell_rebuilt(change, old, found);
 }
 
 int ddl_compare(const struct schema *old, const struct schema_table *table,
-        const struct schema *new, const char *index, struct ddl_change *ret_change)
+        const struct schema *new, struct ddl_change *ret_change)
 {
-        const struct schema_table *now = schema_find_rowid(new, table->rowid);
-        struct ddl_change change = {.verdict = DDL_SAME, .table = now};
-        int r = 0;
-        if (!now || now->kind != table->kind || !text_equal_name(now->name, table->name)) {
-                r = table_left(table, new, now, &change);
-                change.table = NULL;
-        } else if (now->root != table->root) {
-                r = stop(&change, "table %s was moved to another root page (VACUUM)", table->name);
-        } else if (strcmp(now->sql, table->sql) != 0) {
-                r = text_changed(table, now, &change);
-                if (change.verdict == DDL_CHANGED)
-                        change.table = now;
-        }
-        if (r == 0 && change.verdict != DDL_DROPPED && change.verdict != DDL_STOPPED) {
-                r = compare_indexes(old, new, table->name, &change);
+        struct ddl_change change = {.verdict = DDL_SAME};
+        int r = tell_table(&change, table, new);
+        if (r == 0 && change.table) {
+                r = compare_indexes(old, table->name, new, change.table->name, &change);
                 if (change.count > 0)
                         change.verdict = DDL_CHANGED;
-                if (r == 0 && index && !keeps_identity(old, new, table->name, index))
-                        r = stop(&change,
-                                "index %s, the identity of the rows, was dropped or changed",
-                                index);
-                change.table = now;
         }
         if (r < 0) {
                 ddl_change_release(&change);

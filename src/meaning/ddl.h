@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * ddl: what happened to one captured table between two schemas.
+ * ddl: what happened to one captured table between two schemas (design §3, DDL).
  *
- * The statement itself is not in the log; it is derived from the two texts, in canonical form.
- * Tables are identified by their row in sqlite_schema. Knows no pages.
+ * Tables are identified by their row in sqlite_schema: the same row is the same table, whatever it
+ * is called now, and its columns are bound by position. Another row under the same name is a table
+ * that was rebuilt, or dropped and created again, which cannot be told apart: its columns are
+ * bound by name. The statement itself is not in the log; it is derived from the two texts, in
+ * canonical form. Knows no pages.
  */
 #ifndef CDC_DDL_H
 #define CDC_DDL_H
@@ -20,14 +23,16 @@ enum ddl_verdict {
 struct ddl_change {
         enum ddl_verdict verdict;
         const struct schema_table *table; /* in the new schema; NULL if it is gone */
-        char **statements;                /* owned */
+        int *map; /* owned; old column → position in the new table, -1 = gone; NULL = as before */
+        bool is_rebuilt;   /* another tree took its place */
+        char **statements; /* owned */
         unsigned count;
         char *reason; /* owned */
 };
 
-/* Compares. `index` is the index that the identity rests on, or NULL. 0 or -ENOMEM. */
+/* Compares. 0 or -ENOMEM. */
 int ddl_compare(const struct schema *old, const struct schema_table *table,
-        const struct schema *new, const char *index, struct ddl_change *ret_change);
+        const struct schema *new, struct ddl_change *ret_change);
 void ddl_change_release(struct ddl_change *change);
 
 #endif

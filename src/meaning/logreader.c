@@ -5,6 +5,7 @@
 #include "meaning/logreader.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 #include "source/pin.h"
 #include "source/transactions.h"
 
-enum { RECORD_COLUMNS = 2000, OFFSET_COOKIE = 40, OFFSET_AUTOVACUUM = 52 };
+enum { RECORD_COLUMNS = 2000, OFFSET_COOKIE = 40 };
 
 struct logreader {
         const struct database *database; /* borrowed */
@@ -258,15 +259,6 @@ static int schema_row_changed(
         return r;
 }
 
-static int stop_all(struct logreader *reader, const char *reason)
-{
-        struct tracking *t = &reader->tracking;
-        int r = 0;
-        while (r == 0 && t->count > 0)
-                r = tracking_stop(t, t->list[0].object_id, reason);
-        return r;
-}
-
 static const struct schema_row *find_same_object(
         const struct schema_rows *rows, const struct schema_row *row)
 {
@@ -326,9 +318,11 @@ static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
                 r = treediff_run(
                         &reader->diff, TRACKING_SCHEMA_TREE, 1, schema_row_changed, &change);
         bool was_vacuum = r == 0 && is_vacuum(reader, cookie, &change);
-        if (was_vacuum)
-                r = stop_all(reader, "VACUUM rewrote the database, which is not followed yet");
-        if (r == 0 && change.is_changed)
+        if (was_vacuum && !change.is_changed)
+                r = tracking_copy_rows(&reader->tracking.rows, &change.rows);
+        if (r == 0 && was_vacuum)
+                r = tracking_apply_vacuum(&reader->tracking, &change.rows);
+        else if (r == 0 && change.is_changed)
                 r = tracking_apply(&reader->tracking, &change.rows);
         schema_rows_release(&change.rows);
         *ret_is_ddl = change.is_changed && !was_vacuum;
@@ -365,12 +359,37 @@ static int row_changed(
 
 static int compare_instance(struct logreader *reader, struct tracked *tracked)
 {
+        const struct binding *before = tracked->has_before ? &tracked->before : &tracked->binding;
+        struct treediff_pair pair = {
+                .tree = tracked->tree,
+                .old_root = tracked->old_root,
+                .new_root = tracked->root,
+                .old_is_index = tracked->was_index,
+                .new_is_index = tracked->is_index,
+                .is_whole = tracked->is_whole,
+        };
         int r = rowchange_begin(
-                &reader->rows, &tracked->binding, &tracked->binding, false, &reader->set);
+                &reader->rows, before, &tracked->binding, tracked->is_by_content, &reader->set);
         if (r == 0)
-                r = treediff_run(&reader->diff, tracked->tree, tracked->root, row_changed, reader);
+                r = treediff_compare(&reader->diff, &pair, row_changed, reader);
         int ended = rowchange_end(&reader->rows);
         return r < 0 ? r : ended;
+}
+
+/* A corrupt page stops the instances of its table; all others go on. */
+static int stop_corrupt(struct logreader *reader, int64_t object_id, uint16_t tree)
+{
+        char reason[160];
+        uint32_t pgno = treediff_bad_page(&reader->diff);
+        uint32_t frame = frames_find(&reader->current.pages, pgno);
+        if (frame == 0)
+                frame = frames_find(&reader->frames, pgno);
+        snprintf(reason, sizeof(reason),
+                "the table is corrupt at page %u (%s %u of the log, commit at frame %u)", pgno,
+                frame != 0 ? "frame" : "not in frame", frame, reader->current.commit_frame);
+        changeset_void_instance(&reader->set);
+        treediff_forget(&reader->diff, tree);
+        return tracking_stop(&reader->tracking, object_id, reason);
 }
 
 static int compare_instances(struct logreader *reader)
@@ -379,17 +398,12 @@ static int compare_instances(struct logreader *reader)
         int r = 0;
         for (size_t i = 0; r == 0 && i < t->count;) {
                 struct tracked *tracked = &t->list[i];
-                int64_t object_id = tracked->object_id;
-                uint16_t tree = tracked->tree;
-                if (treediff_touches(&reader->diff, tracked->tree))
+                if (tracked->is_whole || treediff_touches(&reader->diff, tracked->tree))
                         r = compare_instance(reader, tracked);
-                if (r == -EBADMSG) {
-                        changeset_void_instance(&reader->set);
-                        treediff_forget(&reader->diff, tree);
-                        r = tracking_stop(t, object_id, "a page of the table is corrupt");
-                } else {
+                if (r == -EBADMSG)
+                        r = stop_corrupt(reader, tracked->object_id, tracked->tree);
+                else
                         i++;
-                }
         }
         return r;
 }
@@ -408,6 +422,7 @@ static int compare_states(struct logreader *reader, bool *ret_is_ddl)
                 r = compare_instances(reader);
         if (r == 0)
                 r = treediff_finish(&reader->diff);
+        tracking_settle(&reader->tracking);
         return r;
 }
 
@@ -463,17 +478,6 @@ static int attach(void *context, const struct capture_request *request, struct p
 {
         struct logreader *reader = context;
         struct btpage_source source = page_source(reader, read_old, reader->base.pages);
-        _cleanup_free_ uint8_t *page = malloc(reader->database->page_size);
-        if (!page)
-                return -ENOMEM;
-        if (reader->base.pages > 0) {
-                int r = pages_read_old(&reader->pages, 1, page);
-                if (r < 0)
-                        return r;
-                if (be32(page + OFFSET_AUTOVACUUM) != 0)
-                        return problem_set(problem, ENOTSUP, 0,
-                                "the database has auto_vacuum on, which is not followed yet");
-        }
         return tracking_attach(&reader->tracking, request, &source, problem);
 }
 
@@ -555,6 +559,11 @@ uint32_t logreader_unfilled(const struct logreader *reader)
 bool logreader_is_attached(const struct logreader *reader, int64_t object_id)
 {
         return tracking_find(&reader->tracking, object_id) != NULL;
+}
+
+struct change_binding *logreader_describe(const struct logreader *reader, int64_t object_id)
+{
+        return tracking_describe(&reader->tracking, object_id);
 }
 
 const struct schema *logreader_schema(const struct logreader *reader)

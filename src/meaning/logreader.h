@@ -69,6 +69,8 @@ const struct database_header *logreader_header(const struct logreader *reader);
 /* Number of frames of the log that are not in the database file yet, by the last header. */
 uint32_t logreader_unfilled(const struct logreader *reader);
 bool logreader_is_attached(const struct logreader *reader, int64_t object_id);
+/* As tracking_describe. */
+struct change_binding *logreader_describe(const struct logreader *reader, int64_t object_id);
 const struct schema *logreader_schema(const struct logreader *reader); /* as of the base */
 void logreader_statistics(
         const struct logreader *reader, struct logreader_statistics *ret_statistics);

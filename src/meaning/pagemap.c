@@ -76,6 +76,7 @@ struct scan {
         struct pagemap *map;
         const struct btpage_source *source;
         uint16_t tree;
+        bool is_index;
         uint32_t leaf;  /* owner of the chain that is being followed */
         uint32_t first; /* first page of that chain */
 };
@@ -97,7 +98,8 @@ static int enter_overflow(void *context, uint32_t pgno, unsigned position)
         return enter(scan, pgno, scan->leaf, PAGEMAP_OVERFLOW_FIRST);
 }
 
-static int scan_leaf(struct scan *scan, const struct btpage *page, uint32_t pgno)
+/* Enters the overflow chains of a page's own cells. */
+static int scan_cells(struct scan *scan, const struct btpage *page, uint32_t pgno)
 {
         struct btcell cell;
         int r = 0;
@@ -124,12 +126,17 @@ static int scan_page(struct scan *scan, uint32_t pgno, uint32_t parent, unsigned
                 r = btpage_open(bytes, scan->source->usable, pgno, &page);
         if (r < 0)
                 return r;
-        if (page.type != BTPAGE_TABLE_LEAF && page.type != BTPAGE_TABLE_INTERIOR)
-                return -EBADMSG;
         bool is_leaf = btpage_is_leaf(&page);
+        bool is_index = page.type == BTPAGE_INDEX_LEAF || page.type == BTPAGE_INDEX_INTERIOR;
+        if (depth == 0)
+                scan->is_index = is_index;
+        if (is_index != scan->is_index)
+                return -EBADMSG;
         r = enter(scan, pgno, parent, is_leaf ? PAGEMAP_LEAF : PAGEMAP_INTERIOR);
+        if (r == 0 && (is_leaf || is_index))
+                r = scan_cells(scan, &page, pgno);
         if (r < 0 || is_leaf)
-                return r < 0 ? r : scan_leaf(scan, &page, pgno);
+                return r;
         for (unsigned i = 0; r == 0 && i <= page.cells; i++) {
                 r = btpage_child(&page, i, &child);
                 if (r == 0)

@@ -16,7 +16,7 @@ enum pagemap_kind {
         PAGEMAP_NONE = 0,
         PAGEMAP_LEAF,
         PAGEMAP_INTERIOR,
-        PAGEMAP_OVERFLOW_FIRST, /* parent: the leaf whose cell points here */
+        PAGEMAP_OVERFLOW_FIRST, /* parent: the page whose cell points here */
         PAGEMAP_OVERFLOW_LATER, /* parent: the first page of its chain */
 };
 
@@ -40,8 +40,9 @@ int pagemap_set(struct pagemap *map, uint32_t pgno, struct pagemap_owner owner);
 void pagemap_clear(struct pagemap *map, uint16_t tree, uint32_t pgno);
 void pagemap_forget_tree(struct pagemap *map, uint16_t tree);
 /* Enters every page of the tree at `root`, overflow chains included, as `source` shows it.
- * 0, -EBADMSG if it is no tree of a rowid table, is deeper than 20 levels, or holds a page twice
- * or one of another captured tree (nothing of it is entered then), -ENOMEM, or the reader's error.
+ * 0, -EBADMSG if it is no tree of one kind (table or index), is deeper than 20 levels, or holds a
+ * page twice or one of another captured tree (nothing of it is entered then), -ENOMEM, or the
+ * reader's error.
  */
 int pagemap_build_tree(
         struct pagemap *map, uint16_t tree, uint32_t root, const struct btpage_source *source);

@@ -89,6 +89,15 @@ static bool is_equal(const struct buf *a, const uint8_t *bytes, size_t size)
         return a->size == size && (size == 0 || memcmp(a->data, bytes, size) == 0);
 }
 
+static bool is_unchanged(
+        const struct rowchange *rows, const struct value *before, const struct value *after)
+{
+        for (unsigned i = 0; i < columns_of(rows); i++)
+                if (!value_equal(&before[i], &after[i]))
+                        return false;
+        return true;
+}
+
 static int add_sorted(struct rowchange *rows, int64_t rowid, const struct value *before,
         const struct value *after)
 {
@@ -98,7 +107,9 @@ static int add_sorted(struct rowchange *rows, int64_t rowid, const struct value 
         if (after)
                 append_identity(rows, SIDE_NEW, rowid, after);
         if (before && after && is_equal(old, new->data, new->size))
-                return sort_row(rows, old, SIDE_BOTH, before, after);
+                return is_unchanged(rows, before, after)
+                               ? 0
+                               : sort_row(rows, old, SIDE_BOTH, before, after);
         int r = before ? sort_row(rows, old, SIDE_OLD, before, NULL) : 0;
         if (r == 0 && after)
                 r = sort_row(rows, new, SIDE_NEW, NULL, after);

@@ -159,13 +159,15 @@ int tracking_open(
 static void tracked_release(struct tracked *tracked)
 {
         binding_release(&tracked->binding);
-        free(tracked->index);
+        binding_release(&tracked->before);
 }
 
 void tracking_clear_events(struct tracking *tracking)
 {
-        for (size_t i = 0; i < tracking->event_count; i++)
+        for (size_t i = 0; i < tracking->event_count; i++) {
                 free((char *)tracking->events[i].text);
+                free((void *)tracking->events[i].binding);
+        }
         free(tracking->events);
         tracking->events = NULL;
         tracking->event_count = 0;
@@ -256,56 +258,140 @@ static int check_table(const struct schema_table *table, const struct capture_re
                         problem, ENOENT, 22931, "table %s does not exist", request->table);
         if (table->kind != SCHEMA_TABLE || !table->is_parsed)
                 return problem_set(problem, ENOTSUP, 0, "%s is no ordinary table", table->name);
-        if (table->is_without_rowid)
-                return problem_set(problem, ENOTSUP, 0,
-                        "table %s is WITHOUT ROWID, which is not captured yet", table->name);
         return 0;
 }
 
-static int bind(struct tracking *t, const struct schema_table *table,
-        const struct capture_request *request, struct tracked *ret_tracked, struct problem *problem)
+/* Where the columns of an earlier text are in the table as it is now. */
+struct found {
+        const struct schema_table *table;
+        int *positions; /* owned; NULL = by name */
+};
+
+static void found_release(struct found *found)
 {
-        int r = binding_make(request->object_id, t->schema, table, request->columns,
-                request->column_count, request->key, request->key_count, &ret_tracked->binding);
+        free(found->positions);
+}
+
+static int map_positions(const struct capture_request *request, const int *map, struct found *found)
+{
+        found->positions = calloc(request->column_count + 1, sizeof(*found->positions));
+        if (!found->positions)
+                return -ENOMEM;
+        for (unsigned i = 0; i < request->column_count; i++) {
+                int position = request->positions[i];
+                found->positions[i] = position >= 0 && map ? map[position] : position;
+        }
+        return 0;
+}
+
+/* Reads the earlier text as a schema of its own and compares. */
+static int find_altered(struct tracking *t, const struct capture_request *request,
+        struct found *found, struct problem *problem)
+{
+        _cleanup_(ddl_change_release) struct ddl_change change = {0};
+        const struct schema_table *same_row = schema_find_rowid(t->schema, request->schema_rowid);
+        struct schema *old = NULL;
+        struct schema_row row = {
+                .rowid = request->schema_rowid,
+                .type = (char *)"table",
+                .name = (char *)request->table,
+                .table_name = (char *)request->table,
+                .root = same_row ? same_row->root : 0,
+                .sql = (char *)request->sql,
+        };
+        struct schema_rows rows = {.rows = &row, .count = 1};
+        int r = schema_build(&rows, t->encoding, &old);
+        bool is_known = r == 0 && old->table_count == 1 && old->tables[0].is_parsed;
+        if (r == 0 && !is_known)
+                r = problem_set(problem, ENOTSUP, 0, "SQLite cannot parse the text of table %s",
+                        request->table);
+        for (unsigned i = 0; r == 0 && i < request->column_count; i++)
+                if (request->positions[i] >= (int)old->tables[0].column_count)
+                        r = -EBADMSG;
+        if (r == 0)
+                r = ddl_compare(old, &old->tables[0], t->schema, &change);
+        if (r == 0 && change.verdict == DDL_STOPPED)
+                r = problem_set(problem, ENOTSUP, 0, "%s", change.reason);
+        if (r == 0 && (r = map_positions(request, change.map, found)) == 0)
+                found->table = change.table;
+        schema_unref(old);
+        return r;
+}
+
+static int find_table(struct tracking *t, const struct capture_request *request,
+        struct found *found, struct problem *problem)
+{
+        if (request->sql)
+                return find_altered(t, request, found, problem);
+        found->table = schema_find_table(t->schema, request->table);
+        return 0;
+}
+
+static int bind(struct tracking *t, const struct found *found,
+        const struct capture_request *request, struct binding *ret_binding, struct problem *problem)
+{
+        int r;
+        if (found->positions)
+                r = binding_make_at(request->object_id, t->schema, found->table, found->positions,
+                        request->column_count, request->key, request->key_count, ret_binding);
+        else
+                r = binding_make(request->object_id, t->schema, found->table, request->columns,
+                        request->column_count, request->key, request->key_count, ret_binding);
         if (r == -ENOENT)
                 return problem_set(problem, ENOENT, 0,
-                        "table %s lacks a column that was to be captured", table->name);
-        if (r == 0 && request->index && !(ret_tracked->index = strdup(request->index)))
-                r = -ENOMEM;
+                        "table %s lacks a column that was to be captured", found->table->name);
+        return r;
+}
+
+static int add_tracked(struct tracking *t, const struct tracked *tracked)
+{
+        struct tracked *list = realloc(t->list, (t->count + 1) * sizeof(*t->list));
+        if (!list)
+                return -ENOMEM;
+        t->list = list;
+        t->list[t->count++] = *tracked;
+        return 0;
+}
+
+static int enter_tree(struct tracking *t, struct tracked *tracked,
+        const struct btpage_source *source, struct problem *problem)
+{
+        const struct tracked *same = find_root(t, tracked->root);
+        tracked->tree = same ? same->tree : free_tree(t);
+        if (tracked->tree == 0)
+                return problem_set(problem, ENOTSUP, 0, "too many tables are captured");
+        int r = same ? 0 : pagemap_build_tree(&t->map, tracked->tree, tracked->root, source);
+        if (r == -EBADMSG)
+                problem_set(problem, EBADMSG, 0, "table %s is corrupt (root page %u)",
+                        tracked->binding.table->name, tracked->root);
         return r;
 }
 
 int tracking_attach(struct tracking *tracking, const struct capture_request *request,
         const struct btpage_source *source, struct problem *problem)
 {
-        const struct schema_table *table = schema_find_table(tracking->schema, request->table);
-        int r = check_table(table, request, problem);
+        _cleanup_(found_release) struct found found = {0};
+        int r = find_table(tracking, request, &found, problem);
+        if (r == 0)
+                r = check_table(found.table, request, problem);
         if (r < 0)
                 return r;
-        struct tracked *list =
-                realloc(tracking->list, (tracking->count + 1) * sizeof(*tracking->list));
-        if (!list)
-                return -ENOMEM;
-        tracking->list = list;
-        const struct tracked *same = find_root(tracking, table->root);
         struct tracked tracked = {
                 .object_id = request->object_id,
-                .root = table->root,
-                .tree = same ? same->tree : free_tree(tracking),
+                .root = found.table->root,
+                .old_root = found.table->root,
+                .is_index = found.table->is_without_rowid,
+                .was_index = found.table->is_without_rowid,
         };
-        if (tracked.tree == 0)
-                return problem_set(problem, ENOTSUP, 0, "too many tables are captured");
-        r = bind(tracking, table, request, &tracked, problem);
-        if (r == 0 && !same)
-                r = pagemap_build_tree(&tracking->map, tracked.tree, table->root, source);
-        if (r == -EBADMSG)
-                problem_set(problem, EBADMSG, 0, "table %s is corrupt (root page %u)", table->name,
-                        table->root);
+        r = bind(tracking, &found, request, &tracked.binding, problem);
+        if (r == 0)
+                r = enter_tree(tracking, &tracked, source, problem);
+        if (r == 0)
+                r = add_tracked(tracking, &tracked);
         if (r < 0) {
                 tracked_release(&tracked);
                 return r;
         }
-        tracking->list[tracking->count++] = tracked;
         return order_by_parents(tracking);
 }
 
@@ -325,26 +411,127 @@ void tracking_detach(struct tracking *tracking, int64_t object_id)
 
 /* ---- schema changes ---- */
 
-static int add_event(
+static struct change_event *add_event(
         struct tracking *t, enum change_event_type type, int64_t object_id, const char *text)
 {
         struct change_event *events = realloc(t->events, (t->event_count + 1) * sizeof(*t->events));
         if (!events)
-                return -ENOMEM;
+                return NULL;
         t->events = events;
         char *copy = strdup(text);
         if (!copy)
-                return -ENOMEM;
-        t->events[t->event_count++] =
-                (struct change_event){.type = type, .object_id = object_id, .text = copy};
-        return 0;
+                return NULL;
+        struct change_event *event = &t->events[t->event_count++];
+        *event = (struct change_event){.type = type, .object_id = object_id, .text = copy};
+        return event;
 }
 
 int tracking_stop(struct tracking *tracking, int64_t object_id, const char *reason)
 {
-        int r = add_event(tracking, CHANGE_EVENT_STOPPED, object_id, reason);
+        bool is_told = add_event(tracking, CHANGE_EVENT_STOPPED, object_id, reason);
         tracking_detach(tracking, object_id);
-        return r;
+        return is_told ? 0 : -ENOMEM;
+}
+
+/* A binding and its arrays in one allocation; the strings belong to the schema. */
+static struct change_binding *describe(const struct binding *binding)
+{
+        unsigned count = binding->column_count;
+        struct change_binding *b =
+                calloc(1, sizeof(*b) + count * (sizeof(const char *) + sizeof(int)));
+        if (!b)
+                return NULL;
+        const char **types = (const char **)(b + 1);
+        int *positions = (int *)(types + count);
+        for (unsigned i = 0; i < count; i++) {
+                positions[i] = binding->columns[i].position;
+                types[i] = positions[i] < 0 ? NULL
+                                            : binding->table->columns[positions[i]].declared_type;
+        }
+        *b = (struct change_binding){
+                .table = binding->table->name,
+                .schema_rowid = binding->table->rowid,
+                .sql = binding->table->sql,
+                .positions = positions,
+                .types = types,
+                .count = count,
+        };
+        return b;
+}
+
+struct change_binding *tracking_describe(const struct tracking *tracking, int64_t object_id)
+{
+        const struct tracked *tracked = tracking_find(tracking, object_id);
+        return tracked ? describe(&tracked->binding) : NULL;
+}
+
+static int tell_bound(struct tracking *t, const struct tracked *tracked)
+{
+        struct change_event *event = add_event(t, CHANGE_EVENT_BOUND, tracked->object_id, "");
+        if (event)
+                event->binding = describe(&tracked->binding);
+        return event && event->binding ? 0 : -ENOMEM;
+}
+
+/* Is the type of a captured column another one now? */
+static bool is_retyped(const struct binding *binding, const struct ddl_change *change)
+{
+        for (unsigned i = 0; change->map && i < binding->column_count; i++) {
+                int old = binding->columns[i].position;
+                int new = old < 0 ? -1 : change->map[old];
+                if (new >= 0 && strcmp(binding->table->columns[old].declared_type,
+                                        change->table->columns[new].declared_type) != 0)
+                        return true;
+        }
+        return false;
+}
+
+/* A rebuilt table goes on only with all captured columns; ALTER TABLE may take them away. */
+static bool lacks_column(const struct binding *binding, const struct ddl_change *change)
+{
+        for (unsigned i = 0; change->map && i < binding->column_count; i++) {
+                int old = binding->columns[i].position;
+                if (old >= 0 && change->map[old] < 0)
+                        return true;
+        }
+        return false;
+}
+
+static int tell_statements(
+        struct tracking *t, const struct tracked *tracked, const struct ddl_change *change)
+{
+        bool is_required = change->table && is_retyped(&tracked->binding, change);
+        for (unsigned k = 0; k < change->count; k++) {
+                struct change_event *event =
+                        add_event(t, CHANGE_EVENT_DDL, tracked->object_id, change->statements[k]);
+                if (!event)
+                        return -ENOMEM;
+                event->required_column_update = is_required;
+        }
+        return 0;
+}
+
+static int tell_dropped(struct tracking *t, int64_t object_id)
+{
+        bool is_told = add_event(t, CHANGE_EVENT_DROPPED, object_id, "");
+        tracking_detach(t, object_id);
+        return is_told ? 0 : -ENOMEM;
+}
+
+/* Binds to the table as it is now, and keeps how it was for the rows before. */
+static int rebind(struct tracked *tracked, struct schema *schema, const struct ddl_change *change)
+{
+        const struct schema_table *table = change->table;
+        binding_release(&tracked->before);
+        int r = binding_renew(&tracked->binding, schema, table, change->map, &tracked->before);
+        if (r < 0)
+                return r;
+        tracked->has_before = true;
+        tracked->root = table->root;
+        tracked->is_index = table->is_without_rowid;
+        tracked->is_whole = change->is_rebuilt;
+        tracked->is_by_content = change->is_rebuilt && tracked->binding.key_count == 0;
+        return 0;
 }
 
 /* Tells the events of one instance; the index into the list does not move on if it was detached. */
@@ -353,22 +540,37 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
         struct tracked *tracked = &t->list[*i];
         int64_t object_id = tracked->object_id;
         _cleanup_(ddl_change_release) struct ddl_change change = {0};
-        int r = ddl_compare(t->schema, tracked->binding.table, schema, tracked->index, &change);
-        for (unsigned k = 0; r == 0 && k < change.count; k++)
-                r = add_event(t, CHANGE_EVENT_DDL, object_id, change.statements[k]);
+        int r = ddl_compare(t->schema, tracked->binding.table, schema, &change);
+        if (r == 0)
+                r = tell_statements(t, tracked, &change);
         if (r < 0)
                 return r;
-        switch (change.verdict) {
-        case DDL_STOPPED:
+        if (change.verdict == DDL_STOPPED)
                 return tracking_stop(t, object_id, change.reason);
-        case DDL_DROPPED:
-                r = add_event(t, CHANGE_EVENT_DROPPED, object_id, "");
-                tracking_detach(t, object_id);
-                return r;
-        default:
-                (*i)++;
-                return binding_renew(&tracked->binding, schema, change.table, NULL, NULL);
+        bool is_lost = change.is_rebuilt && lacks_column(&tracked->binding, &change);
+        if (change.verdict == DDL_DROPPED || is_lost)
+                return tell_dropped(t, object_id);
+        r = rebind(tracked, schema, &change);
+        if (r == 0 && (change.verdict == DDL_CHANGED || change.is_rebuilt))
+                r = tell_bound(t, tracked);
+        (*i)++;
+        return r;
+}
+
+static int take_schema(
+        struct tracking *tracking, struct schema_rows *rows, struct schema *schema, int result)
+{
+        if (result < 0) {
+                schema_unref(schema);
+                schema_rows_release(rows);
+                return result;
         }
+        schema_unref(tracking->schema);
+        schema_rows_release(&tracking->rows);
+        tracking->schema = schema;
+        tracking->rows = *rows;
+        *rows = (struct schema_rows){0};
+        return order_by_parents(tracking);
 }
 
 int tracking_apply(struct tracking *tracking, struct schema_rows *rows)
@@ -377,15 +579,37 @@ int tracking_apply(struct tracking *tracking, struct schema_rows *rows)
         int r = schema_build(rows, tracking->encoding, &schema);
         for (size_t i = 0; r == 0 && i < tracking->count;)
                 r = apply_to(tracking, &i, schema);
-        if (r < 0) {
-                schema_unref(schema);
-                schema_rows_release(rows);
-                return r;
+        return take_schema(tracking, rows, schema, r);
+}
+
+static int apply_vacuum_to(struct tracking *t, struct tracked *tracked, struct schema *schema)
+{
+        struct ddl_change change = {
+                .table = schema_find_table(schema, tracked->binding.table->name)};
+        if (!change.table)
+                return -EBADMSG; /* the caller has compared the texts */
+        int r = rebind(tracked, schema, &change);
+        tracked->is_whole = true;
+        tracked->is_by_content = tracked->binding.key_count == 0;
+        return r < 0 ? r : tell_bound(t, tracked);
+}
+
+int tracking_apply_vacuum(struct tracking *tracking, struct schema_rows *rows)
+{
+        struct schema *schema = NULL;
+        int r = schema_build(rows, tracking->encoding, &schema);
+        for (size_t i = 0; r == 0 && i < tracking->count; i++)
+                r = apply_vacuum_to(tracking, &tracking->list[i], schema);
+        return take_schema(tracking, rows, schema, r);
+}
+
+void tracking_settle(struct tracking *tracking)
+{
+        for (size_t i = 0; i < tracking->count; i++) {
+                struct tracked *tracked = &tracking->list[i];
+                binding_release(&tracked->before);
+                tracked->has_before = tracked->is_whole = tracked->is_by_content = false;
+                tracked->old_root = tracked->root;
+                tracked->was_index = tracked->is_index;
         }
-        schema_unref(tracking->schema);
-        schema_rows_release(&tracking->rows);
-        tracking->schema = schema;
-        tracking->rows = *rows;
-        *rows = (struct schema_rows){0};
-        return order_by_parents(tracking);
 }

@@ -18,8 +18,15 @@ struct tracked {
         int64_t object_id;
         uint16_t tree; /* of its table, shared by two instances of one table */
         uint32_t root;
-        char *index; /* owned; the index that its identity rests on, or NULL */
+        bool is_index; /* its table is WITHOUT ROWID */
         struct binding binding;
+        /* as the transaction in hand found it; `before` is set if columns are others now */
+        uint32_t old_root;
+        bool was_index;
+        bool has_before;
+        bool is_whole;      /* another tree took the place of its table's */
+        bool is_by_content; /* and rowids need not be what they were */
+        struct binding before;
 };
 
 struct tracking {
@@ -43,6 +50,10 @@ int tracking_attach(struct tracking *tracking, const struct capture_request *req
 void tracking_detach(struct tracking *tracking, int64_t object_id);
 struct tracked *tracking_find(const struct tracking *tracking, int64_t object_id);
 
+/* How the instance is bound; the caller frees, and it holds until the schema changes. NULL: it is
+ * not tracked, or no memory. */
+struct change_binding *tracking_describe(const struct tracking *tracking, int64_t object_id);
+
 /* One change of a row of sqlite_schema, to be collected into a new list of rows: a payload of NULL
  * removes the row. 0, -EBADMSG, -ENOMEM. */
 int tracking_change_row(struct schema_rows *rows, enum text_encoding encoding, int64_t rowid,
@@ -51,6 +62,10 @@ int tracking_copy_rows(const struct schema_rows *rows, struct schema_rows *ret_r
 /* Takes the new rows (owned from now on, also on failure), tells what they mean as events, rebinds
  * what goes on and detaches what does not. 0, -ENOMEM, -EIO. */
 int tracking_apply(struct tracking *tracking, struct schema_rows *rows);
+/* VACUUM: the same tables, with other rowids in sqlite_schema and other roots. As above. */
+int tracking_apply_vacuum(struct tracking *tracking, struct schema_rows *rows);
+/* The transaction is done: what it found is forgotten. */
+void tracking_settle(struct tracking *tracking);
 /* Detaches an instance with an event that says why. 0 or -ENOMEM. */
 int tracking_stop(struct tracking *tracking, int64_t object_id, const char *reason);
 void tracking_clear_events(struct tracking *tracking);

@@ -17,7 +17,11 @@ struct capture_request {
         unsigned column_count;
         const unsigned *key; /* ordinals of the identity, from 1 */
         unsigned key_count;
-        const char *index; /* index that the identity rests on, or NULL */
+        /* Where they were found last; NULL = by name. The table may have been altered since: its
+         * columns are followed as after a schema change. */
+        const char *sql; /* the table's CREATE text then */
+        int64_t schema_rowid;
+        const int *positions; /* of the columns in that table, -1 = dropped */
 };
 
 struct transaction_source {

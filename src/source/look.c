@@ -84,18 +84,6 @@ static int open_shared(const char *path, sqlite3 **ret_db)
         return r;
 }
 
-static int read_auto_vacuum(sqlite3 *db, bool *ret_is_auto_vacuum)
-{
-        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        int r = sqlite3_prepare_v2(db, "PRAGMA auto_vacuum", -1, &stmt, NULL);
-        if (r == SQLITE_OK)
-                r = sqlite3_step(stmt);
-        if (r != SQLITE_ROW)
-                return r == SQLITE_DONE ? -EIO : problem_errno(r);
-        *ret_is_auto_vacuum = sqlite3_column_int(stmt, 0) != 0;
-        return 0;
-}
-
 /* One try. */
 static int read_once(const char *path, bool is_immutable, enum text_encoding encoding,
         struct look *ret_look, struct problem *problem)
@@ -104,8 +92,6 @@ static int read_once(const char *path, bool is_immutable, enum text_encoding enc
         _cleanup_(schema_rows_release) struct schema_rows rows = {0};
         struct look look = {0};
         int r = problem_errno(is_immutable ? open_immutable(path, &db) : open_shared(path, &db));
-        if (r == 0)
-                r = read_auto_vacuum(db, &look.is_auto_vacuum);
         if (r == 0)
                 r = schema_rows_read(db, &rows);
         if (r < 0)

@@ -17,7 +17,6 @@
 
 struct look {
         struct schema *schema; /* one reference, the caller's */
-        bool is_auto_vacuum;
 };
 
 /* path: as check_source found it. 0 or negative errno. */

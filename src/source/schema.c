@@ -293,6 +293,29 @@ static int read_columns(sqlite3 *db, struct schema_table *table)
         return 0;
 }
 
+/* WITHOUT ROWID: the key columns stand first in the record, each once, then the others; the key's
+ * own index knows the order (file format §2.4). */
+static int read_storage(sqlite3 *db, struct schema_table *table)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        if (!table->is_without_rowid)
+                return 0;
+        for (unsigned i = 0; i < table->column_count; i++)
+                table->columns[i].storage = -1;
+        int r = pragma_prepare(db,
+                "SELECT x.cid FROM pragma_index_list(%Q, 'main') AS l, "
+                "pragma_index_xinfo(l.name, 'main') AS x "
+                "WHERE l.origin = 'pk' ORDER BY x.seqno",
+                table->name, &stmt);
+        for (int position = 0; r == 0 && sqlite3_step(stmt) == SQLITE_ROW; position++) {
+                int column = sqlite3_column_int(stmt, 0);
+                if (column >= 0 && column < (int)table->column_count &&
+                        table->columns[column].storage < 0)
+                        table->columns[column].storage = position;
+        }
+        return r;
+}
+
 /* A single-column key without an index of its own is the rowid itself: INTEGER PRIMARY KEY, but
  * not INTEGER PRIMARY KEY DESC (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"). */
 static int read_rowid_column(sqlite3 *db, struct schema_table *table)
@@ -334,6 +357,8 @@ static int read_table(sqlite3 *db, struct schema_table *table)
         int r = read_flags(db, table);
         if (r == 0)
                 r = read_columns(db, table);
+        if (r == 0)
+                r = read_storage(db, table);
         if (r == 0)
                 r = read_rowid_column(db, table);
         if (r == 0)
