@@ -33,6 +33,7 @@ static int delete_rows(struct store *store, int64_t object_id)
                 "DELETE FROM ddl_history WHERE object_id = ?",
                 "DELETE FROM cdcfs_gaps WHERE object_id = ?",
                 "DELETE FROM cdcfs_files WHERE object_id = ?",
+                "DELETE FROM cdcfs_holds WHERE object_id = ?",
                 "DELETE FROM cdcfs_instances WHERE object_id = ?",
                 "DELETE FROM change_tables WHERE object_id = ?",
         };

@@ -10,6 +10,7 @@
 #include "ground/cleanup.h"
 #include "ground/text.h"
 #include "memory/sql.h"
+#include "memory/state.h"
 
 /* Limits of sqlserver-cdc §0.2. */
 static const int64_t pollinginterval_limit = 86399;
@@ -142,6 +143,8 @@ int jobs_add_defaults(struct store *store)
         int r = jobs_load(store_db(store), &jobs);
         if (r == 0 && !jobs.capture.is_defined)
                 r = jobs_save(store, JOBS_CAPTURE, &jobs.capture);
+        if (r == 0 && !jobs.capture.is_defined)
+                r = state_set_capture_stopped(store, false);
         if (r == 0 && !jobs.cleanup.is_defined)
                 r = jobs_save(store, JOBS_CLEANUP, &jobs.cleanup);
         return r;

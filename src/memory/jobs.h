@@ -46,7 +46,8 @@ int jobs_load(sqlite3 *db, struct jobs *ret_jobs);
 int jobs_check(enum jobs_type type, const struct job *job, struct problem *problem);
 /* Adds or replaces, in the caller's transaction. A zero job_id is replaced by a random one. */
 int jobs_save(struct store *store, enum jobs_type type, const struct job *job);
-/* Adds those that are not defined, with their defaults. */
+/* Adds those that are not defined, with their defaults; a capture job that comes so is not
+ * stopped. */
 int jobs_add_defaults(struct store *store);
 /* -ENOENT: not defined (22997 is the caller's to say). */
 int jobs_drop(struct store *store, enum jobs_type type);

@@ -86,6 +86,15 @@ static const char sql_server_tables[] =
         "  error_severity INTEGER, error_state INTEGER, error_message TEXT,"
         "  start_lsn TEXT, begin_lsn TEXT, sequence_value TEXT);";
 
+#define HOLDS_COLUMNS                                                                              \
+        "  object_id INTEGER NOT NULL,"                                                            \
+        "  name TEXT NOT NULL,"                                                                    \
+        "  lsn BLOB NOT NULL,"     /* what the consumer still needs begins here */                 \
+        "  created TEXT NOT NULL," /* or moved on */                                               \
+        "  expires TEXT,"          /* NULL = never */                                              \
+        "  yielded TEXT,"          /* NULL = it holds; else when it had to give way */             \
+        "  PRIMARY KEY(object_id, name)) WITHOUT ROWID"
+
 static const char own_tables[] =
         "CREATE TABLE cdcfs_state(" /* one row; fields as struct state */
         "  id INTEGER PRIMARY KEY CHECK(id = 1),"
@@ -114,7 +123,11 @@ static const char own_tables[] =
         "  next_ino INTEGER NOT NULL,"
         "  last_mtime_ns INTEGER NOT NULL DEFAULT 0,"
         "  catalog_version INTEGER NOT NULL DEFAULT 0,"
-        "  capture_stopped INTEGER NOT NULL DEFAULT 0);"
+        "  capture_stopped INTEGER NOT NULL DEFAULT 0,"
+        "  running_ns INTEGER NOT NULL DEFAULT 0,"
+        "  running_boot TEXT,"
+        "  running_seen_ns INTEGER NOT NULL DEFAULT 0,"
+        "  cleaned_ns INTEGER NOT NULL DEFAULT 0);" /* when the cleanup job ran last */
         "CREATE TABLE cdcfs_source_tables("
         "  source_object_id INTEGER PRIMARY KEY AUTOINCREMENT,"
         "  schema_rowid INTEGER NOT NULL,"
@@ -152,10 +165,16 @@ static const char own_tables[] =
         "  mtime_ns INTEGER," /* NULL = not published */
         "  is_resync INTEGER NOT NULL DEFAULT 0,"
         "  is_withdrawn INTEGER NOT NULL DEFAULT 0,"
+        "  listed_ns INTEGER,"    /* running time when it was listed, NULL = not yet, */
+        "  withdrawn_ns INTEGER," /* and when it was withdrawn */
         "  UNIQUE(object_id, format, ordinal));"
         "CREATE INDEX cdcfs_files_range ON cdcfs_files(object_id, format, from_lsn);"
         "CREATE INDEX cdcfs_files_unpublished ON cdcfs_files(object_id, format, ordinal)"
         "  WHERE mtime_ns IS NULL;"
+        "CREATE INDEX cdcfs_files_unstamped ON cdcfs_files(ino)"
+        "  WHERE mtime_ns IS NOT NULL AND listed_ns IS NULL;"
+        "CREATE INDEX cdcfs_files_withdrawn ON cdcfs_files(object_id) WHERE is_withdrawn;"
+        "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
         "CREATE TABLE cdcfs_gaps("
         "  gap INTEGER PRIMARY KEY AUTOINCREMENT,"
         "  object_id INTEGER," /* NULL = the whole database */
@@ -180,7 +199,19 @@ int store_schema_create(sqlite3 *db)
 }
 
 /* steps[N] brings version N to N + 1. */
-static const char *const steps[STORE_VERSION] = {NULL};
+static const char *const steps[STORE_VERSION] = {
+        [1] = "ALTER TABLE cdcfs_state ADD COLUMN running_ns INTEGER NOT NULL DEFAULT 0;"
+              "ALTER TABLE cdcfs_state ADD COLUMN running_boot TEXT;"
+              "ALTER TABLE cdcfs_state ADD COLUMN running_seen_ns INTEGER NOT NULL DEFAULT 0;"
+              "ALTER TABLE cdcfs_state ADD COLUMN cleaned_ns INTEGER NOT NULL DEFAULT 0;"
+              "ALTER TABLE cdcfs_files ADD COLUMN listed_ns INTEGER;"
+              "ALTER TABLE cdcfs_files ADD COLUMN withdrawn_ns INTEGER;"
+              "CREATE INDEX cdcfs_files_unstamped ON cdcfs_files(ino)"
+              "  WHERE mtime_ns IS NOT NULL AND listed_ns IS NULL;"
+              "CREATE INDEX cdcfs_files_withdrawn ON cdcfs_files(object_id) WHERE is_withdrawn;"
+              "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
+              "PRAGMA user_version = 2",
+};
 
 static int read_version(sqlite3 *db, int *ret_version)
 {
