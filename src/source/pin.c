@@ -17,10 +17,15 @@ struct pin {
         bool has_next;
 };
 
-/* BEGIN alone takes no lock: the read mark comes with the first row. */
+/* BEGIN alone takes no lock: the read mark comes with the first row. An old transaction that could
+ * not be ended (no memory) ends here. */
 static int begin_read(sqlite3 *db)
 {
-        int r = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+        int r = SQLITE_OK;
+        if (!sqlite3_get_autocommit(db))
+                r = sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        if (r == SQLITE_OK)
+                r = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
         if (r == SQLITE_OK)
                 r = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
         if (r != SQLITE_OK)

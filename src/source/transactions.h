@@ -28,7 +28,8 @@ struct transaction {
         uint32_t frame_count;
 };
 
-/* Reads from frame `first` to header->max_frame. */
+/* Reads from frame `first` to header->max_frame. The struct is zeroed before its first use; later
+ * ones go on counting. */
 void transactions_begin(struct transactions *transactions, const struct database *database,
         uint32_t first, const struct database_header *header);
 /* The next one into *transaction, whose map is reused. 1, 0 at the end, -EBADMSG if the frames do
