@@ -26,7 +26,7 @@ void capture_close(struct capture *capture)
         unsigned count;
         if (!capture)
                 return;
-        if (capture->reader && !capture->is_failed) {
+        if (capture->reader && !capture->is_failed && !capture->is_stopped) {
                 capture_scan(capture, &count);
                 capture_sync(capture);
                 if (!capture->is_failed && logreader_poll(capture->reader) == 0 &&
@@ -49,7 +49,7 @@ void capture_close(struct capture *capture)
         free(capture);
 }
 
-static void note_pulse(struct capture *capture)
+void capture_note_pulse(struct capture *capture)
 {
         capture->pulse.end_of_log = capture->state.max_lsn;
         capture->pulse.as_of_ns = clock_wall(NULL);
@@ -116,17 +116,11 @@ static int look_at_store(struct capture *capture, int64_t now)
         return r;
 }
 
-static int work(struct capture *capture, bool is_event, int64_t now, struct problem *problem)
+static int follow_log(struct capture *capture, bool is_event, int64_t now)
 {
         unsigned count = 0;
         int r = 0;
-        capture->has_event |= is_event;
-        if (is_event && (r = check_identity(capture, problem)) < 0)
-                return r;
-        if (capture->is_failed && (r = capture_reopen(capture, problem)) < 0)
-                return r;
-        r = look_at_store(capture, now);
-        if (r == 0 && (now - capture->cycle_ns >= cycle_every_ns || capture_is_log_long(capture))) {
+        if (now - capture->cycle_ns >= cycle_every_ns || capture_is_log_long(capture)) {
                 r = capture_bound_log(capture);
                 if (r >= 0)
                         r = capture_scan(capture, &count);
@@ -143,6 +137,33 @@ static int work(struct capture *capture, bool is_event, int64_t now, struct prob
                 r = keep_durable(capture, now);
         if (r == 0)
                 r = capture_drive_checkpoint(capture, now - capture->moved_ns >= idle_after_ns);
+        return r;
+}
+
+static int work_in_passes(struct capture *capture, bool is_event, int64_t now)
+{
+        if (is_event) {
+                capture->moved_ns = now;
+                capture->pause_ns = first_pause_ns;
+        }
+        int r = capture_run_pass(capture, now);
+        if (r == 0)
+                r = close_by_age(capture);
+        return r == 0 ? capture_sync(capture) : r;
+}
+
+static int work(struct capture *capture, bool is_event, int64_t now, struct problem *problem)
+{
+        int r = 0;
+        capture->has_event |= is_event;
+        if (is_event && (r = check_identity(capture, problem)) < 0)
+                return r;
+        if (capture->is_failed && (r = capture_reopen(capture, problem)) < 0)
+                return r;
+        r = look_at_store(capture, now);
+        if (r == 0)
+                r = capture_is_in_passes(capture) ? work_in_passes(capture, is_event, now)
+                                                  : follow_log(capture, is_event, now);
         return r == -EAGAIN ? 0 : r;
 }
 
@@ -154,7 +175,9 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t next_wait(struct capture *capture, int64_t now)
 {
         size_t count;
-        int64_t wait = capture->jobs.capture.pollinginterval * 1000 * MS;
+        bool is_in_passes = capture_is_in_passes(capture);
+        int64_t wait = is_in_passes ? capture_pass_wait(capture, now)
+                                    : capture->jobs.capture.pollinginterval * 1000 * MS;
         const struct segments_tally *open = segments_list(capture->segments, &count);
         int64_t deadline = segments_deadline(&capture->options.limits, open, count);
         if (deadline != INT64_MAX)
@@ -163,6 +186,8 @@ static int64_t next_wait(struct capture *capture, int64_t now)
                 wait = least(wait, capture->pause_ns);
                 capture->pause_ns = least(capture->pause_ns * 2, longest_pause_ns);
         }
+        if (is_in_passes)
+                return wait > 0 ? wait : 0;
         if (capture->is_dirty || capture->is_behind)
                 wait = least(wait, capture->pinned_ns + sync_every_ns - now);
         if (logreader_unfilled(capture->reader) > 0)
@@ -195,7 +220,8 @@ int capture_step(
         }
         capture->retry_ns = 0;
         tell_unsigned(capture);
-        note_pulse(capture);
+        if (!capture_is_in_passes(capture))
+                capture_note_pulse(capture);
         *ret_wait_ns = next_wait(capture, clock_monotonic(NULL));
         return 0;
 }

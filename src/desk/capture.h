@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "ground/clock.h"
 #include "ground/log.h"
 #include "ground/lsn.h"
 #include "ground/problem.h"
@@ -27,6 +28,11 @@ struct capture_options {
         const struct log *log;
         struct segments_limits limits;
         bool is_barrier_off;
+        bool is_wake_off;          /* the job works in passes, with pollinginterval between them */
+        bool is_scan;              /* of a command: one pass, whether the job is stopped or not */
+        int64_t linger_ns;         /* how long a withdrawn file can still be opened */
+        uint64_t max_store;        /* bytes; over it holds yield. 0 = no limit */
+        const struct clock *clock; /* of cleanup; NULL = the system's */
 };
 
 /* What a step found; for those who wait for news. */
@@ -54,6 +60,9 @@ void capture_close(struct capture *capture);
  * *problem tells it. */
 int capture_step(
         struct capture *capture, bool is_event, int64_t *ret_wait_ns, struct problem *problem);
+/* One pass for a command: at most maxscans cycles of maxtrans transactions, made durable.
+ * Instances that are pending are recognised. */
+int capture_run_scan(struct capture *capture, int64_t maxtrans, int64_t maxscans);
 /* True once after files were closed or published, or anything else that a mount shows has
  * changed. */
 bool capture_take_news(struct capture *capture);

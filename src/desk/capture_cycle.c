@@ -56,12 +56,13 @@ static struct scan scan_of(struct capture *capture)
         };
 }
 
-static int write_cycle(struct capture *capture, struct scan *scan, unsigned *ret_count)
+static int write_cycle(
+        struct capture *capture, struct scan *scan, int64_t limit, unsigned *ret_count)
 {
         int r = capture_follow_catalog(capture);
         scan->instances = &capture->instances;
         if (r == 0)
-                r = scan_transactions(scan, (unsigned)capture->jobs.capture.maxtrans, ret_count);
+                r = scan_transactions(scan, (unsigned)limit, ret_count);
         if (r == 0)
                 r = capture_note_position(capture);
         if (r == 0)
@@ -81,7 +82,7 @@ static int give_up(struct capture *capture, int error)
         return error;
 }
 
-static int run_cycle(struct capture *capture, unsigned *ret_count)
+static int run_cycle(struct capture *capture, int64_t limit, unsigned *ret_count)
 {
         struct scan scan = scan_of(capture);
         int r = store_begin(capture->store);
@@ -89,7 +90,7 @@ static int run_cycle(struct capture *capture, unsigned *ret_count)
                 return r;
         sessions_begin(capture->sessions, clock_wall(NULL));
         scan_begin(&scan);
-        r = write_cycle(capture, &scan, ret_count);
+        r = write_cycle(capture, &scan, limit, ret_count);
         if (r == 0)
                 r = store_commit(capture->store);
         if (r < 0)
@@ -100,9 +101,9 @@ static int run_cycle(struct capture *capture, unsigned *ret_count)
         return scan.is_catalog_changed ? capture_load_instances(capture) : 0;
 }
 
-int capture_scan(struct capture *capture, unsigned *ret_count)
+int capture_scan_some(struct capture *capture, int64_t limit, int64_t cycles, unsigned *ret_count)
 {
-        unsigned count, total = 0;
+        unsigned count = 0, total = 0;
         int r;
         *ret_count = 0;
         r = logreader_poll(capture->reader);
@@ -112,11 +113,17 @@ int capture_scan(struct capture *capture, unsigned *ret_count)
                 return r;
         do {
                 count = 0;
-                r = run_cycle(capture, &count);
+                r = run_cycle(capture, limit, &count);
                 total += count;
-        } while (r == 0 && count == (unsigned)capture->jobs.capture.maxtrans);
+        } while (r == 0 && count == limit && --cycles > 0);
         *ret_count = total;
-        return r;
+        return r < 0 ? r : count == limit;
+}
+
+int capture_scan(struct capture *capture, unsigned *ret_count)
+{
+        int r = capture_scan_some(capture, capture->jobs.capture.maxtrans, INT64_MAX, ret_count);
+        return r < 0 ? r : 0;
 }
 
 int capture_sync(struct capture *capture)

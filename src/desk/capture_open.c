@@ -237,7 +237,7 @@ static int open_files(struct capture *capture, struct problem *problem)
                 return r;
         r = checkpoint_open(capture->database, &capture->checkpoint);
         if (r == 0)
-                r = jobs_load(store_db(capture->store), &capture->jobs);
+                r = capture_read_job(capture);
         if (r < 0)
                 problem_set(problem, -r, 0, "cannot open %s: %s", capture->options.source,
                         strerror(-r));

@@ -6,6 +6,7 @@
  *   capture_open.c     opening: lock, store, source, where to go on
  *   capture_cycle.c    one scan cycle, durability, the pin
  *   capture_request.c  instances that come and go, requests of commands
+ *   capture_jobs.c     the job: running, stopped, in passes
  */
 #ifndef CDC_CAPTURE_PRIVATE_H
 #define CDC_CAPTURE_PRIVATE_H
@@ -51,6 +52,8 @@ struct capture {
         int64_t seen_ns;        /* and when that was */
         int64_t open_ns;        /* how long the open part of a checkpoint takes */
         struct capture_pulse pulse;
+        bool is_stopped;    /* the capture job is; requests are answered, the pin is kept */
+        int64_t pass_ns;    /* when the next pass is due, if the job works in passes */
         int64_t rotate_id;  /* request that waits for files to be listed, or 0 */
         int64_t request_id; /* last request taken */
 };
@@ -58,6 +61,8 @@ struct capture {
 /* capture_cycle.c */
 /* Captures up to the end of the log as a poll finds it. *ret_count: transactions. */
 int capture_scan(struct capture *capture, unsigned *ret_count);
+/* The same in at most `cycles` cycles of `limit` transactions: 1 if that was not enough. */
+int capture_scan_some(struct capture *capture, int64_t limit, int64_t cycles, unsigned *ret_count);
 /* Syncs the source's WAL, then the store. */
 int capture_sync(struct capture *capture);
 /* Hand over hand: the next pin, everything up to it captured and durable, the old one let go. */
@@ -84,7 +89,27 @@ int capture_recognise_pending(struct capture *capture);
 /* Loads instances anew where they changed and lets go of those that went. Inside a transaction. */
 int capture_follow_catalog(struct capture *capture);
 int capture_answer_requests(struct capture *capture);
+/* Finishes a request, durable; problem may be NULL. */
+int capture_finish(struct capture *capture, int64_t id, int result, const struct problem *problem);
 /* Tells the reader to capture an instance. Errors are recorded with it. Inside a transaction. */
 int capture_attach(struct capture *capture, const struct instance *instance);
+/* Takes up what the catalog says now: captures all that is committed, then recognises. */
+int capture_follow_now(struct capture *capture);
+
+/* capture_jobs.c */
+/* The job starts, or an agent does: reads its parameters and whether it is stopped. */
+int capture_read_job(struct capture *capture);
+/* Is this another mode than following the log steadily? */
+bool capture_is_in_passes(const struct capture *capture);
+/* A pass if one is due. */
+int capture_run_pass(struct capture *capture, int64_t now);
+/* How long it may be left alone, in passes. */
+int64_t capture_pass_wait(const struct capture *capture, int64_t now);
+/* 1: it was one of start-job, stop-job, scan, and is finished; 0: another; or negative errno. */
+int capture_answer_job(struct capture *capture, const struct request *request);
+
+/* capture.c */
+/* The end of the log was found. */
+void capture_note_pulse(struct capture *capture);
 
 #endif

@@ -146,6 +146,8 @@ int capture_recognise_pending(struct capture *capture)
 {
         bool is_changed = false;
         int r = 0;
+        if (capture->is_stopped)
+                return 0;
         for (size_t i = 0; r == 0 && i < capture->instances.count; i++) {
                 const struct instance *instance = &capture->instances.items[i];
                 if (instance->has_start || instance->error || instance->has_drop_pending)
@@ -176,23 +178,26 @@ int capture_follow_catalog(struct capture *capture)
 
 /* ---- requests ---- */
 
-static int finish(struct capture *capture, int64_t id, int result, const char *message)
+int capture_finish(struct capture *capture, int64_t id, int result, const struct problem *problem)
 {
-        struct problem problem = {0};
-        if (message)
-                problem_set(&problem, -result, 0, "%s", message);
         int r = capture_sync(capture);
         if (r == 0)
                 r = store_begin(capture->store);
         if (r < 0)
                 return r;
-        r = requests_finish(
-                capture->store, id, result, message ? &problem : NULL, clock_wall(NULL));
+        r = requests_finish(capture->store, id, result, problem, clock_wall(NULL));
         if (r == 0)
                 r = store_commit(capture->store);
         if (r < 0)
                 store_rollback(capture->store);
         return r;
+}
+
+static int refuse(struct capture *capture, int64_t id, int result, const char *message)
+{
+        struct problem problem = {0};
+        problem_set(&problem, -result, 0, "%s", message);
+        return capture_finish(capture, id, result, &problem);
 }
 
 /* A rotation is done when everything that it closed is listed. */
@@ -204,7 +209,7 @@ static int finish_rotation(struct capture *capture)
         files_release(&waiting);
         if (r < 0 || count > 0)
                 return r;
-        r = finish(capture, capture->rotate_id, 0, NULL);
+        r = capture_finish(capture, capture->rotate_id, 0, NULL);
         if (r == 0)
                 capture->rotate_id = 0;
         return r;
@@ -213,6 +218,10 @@ static int finish_rotation(struct capture *capture)
 static int begin_rotation(struct capture *capture, int64_t id)
 {
         unsigned count, closed = 0;
+        if (capture->is_stopped)
+                return refuse(capture, id, -EBUSY,
+                        "the capture job is stopped, so that not all can be captured: run cdcctl "
+                        "start-job, or scan");
         int r = capture_scan(capture, &count);
         if (r == 0)
                 r = capture_close_segment(capture, SEGMENTS_ROTATE, &closed);
@@ -228,8 +237,11 @@ static int answer(struct capture *capture, const struct request *request)
         if (strcmp(request->command, "rotate") == 0)
                 return begin_rotation(capture, request->id);
         if (strcmp(request->command, "refresh") == 0)
-                return finish(capture, request->id, 0, NULL);
-        return finish(capture, request->id, -ENOTSUP, "this agent does not know the command");
+                return capture_finish(capture, request->id, 0, NULL);
+        int r = capture_answer_job(capture, request);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        return refuse(capture, request->id, -ENOTSUP, "this agent does not know the command");
 }
 
 static bool has_pending(const struct capture *capture)
@@ -267,7 +279,7 @@ static int write_catalog(struct capture *capture)
 
 /* The table of a new instance may have been made by a commit that is not captured yet, so
  * everything that was committed before the command is captured first. */
-static int follow_catalog_now(struct capture *capture)
+int capture_follow_now(struct capture *capture)
 {
         unsigned count;
         uint64_t version;
@@ -280,7 +292,7 @@ static int follow_catalog_now(struct capture *capture)
 
 int capture_answer_requests(struct capture *capture)
 {
-        int r = follow_catalog_now(capture);
+        int r = capture->is_stopped ? 0 : capture_follow_now(capture);
         if (r == 0 && capture->rotate_id != 0)
                 r = finish_rotation(capture);
         while (r == 0 && capture->rotate_id == 0) {
