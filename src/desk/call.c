@@ -96,12 +96,18 @@ static int await(
 int call_agent(struct store *store, const char *source, const char *command, int limit_ms,
         struct problem *problem)
 {
+        return call_agent_with(store, source, command, NULL, limit_ms, problem);
+}
+
+int call_agent_with(struct store *store, const char *source, const char *command,
+        const char *argument, int limit_ms, struct problem *problem)
+{
         int64_t id;
         pid_t pid;
         int r = call_find_agent(source, &pid);
         if (r <= 0)
                 return r < 0 ? r : -ESRCH;
-        r = requests_post(store, command, NULL, clock_wall(NULL), &id);
+        r = requests_post(store, command, argument, clock_wall(NULL), &id);
         if (r < 0)
                 return r;
         r = await(store, source, id, limit_ms, problem);

@@ -36,5 +36,8 @@ int call_find_agent(const char *source, pid_t *ret_pid);
  * writing and in no transaction. */
 int call_agent(struct store *store, const char *source, const char *command, int limit_ms,
         struct problem *problem);
+/* The same with an argument for the command. */
+int call_agent_with(struct store *store, const char *source, const char *command,
+        const char *argument, int limit_ms, struct problem *problem);
 
 #endif

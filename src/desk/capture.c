@@ -26,7 +26,8 @@ void capture_close(struct capture *capture)
         unsigned count;
         if (!capture)
                 return;
-        if (capture->reader && !capture->is_failed && !capture->is_stopped) {
+        if (capture->reader && !capture->is_failed && !capture->is_stopped &&
+                !capture->options.is_scan) {
                 capture_scan(capture, &count);
                 capture_sync(capture);
                 if (!capture->is_failed && logreader_poll(capture->reader) == 0 &&

@@ -78,6 +78,50 @@ CDC_API int cdc_disable_table(const struct cdc_database *database, const char *t
  * files are listed and durable. -EBUSY without an agent. */
 CDC_API int cdc_rotate(const struct cdc_database *database, struct cdc_error *ret_error);
 
+/* ---- jobs ------------------------------------------------------------------------------ */
+
+enum { CDC_UNSET = INT32_MIN }; /* a parameter that is not given */
+
+/* Parameters of a job: of capture or of cleanup; one that does not belong to the job is refused. */
+struct cdc_job {
+        const char *type; /* "capture" or "cleanup"; NULL = capture where it may be left out */
+        int64_t maxtrans, maxscans, continuous, pollinginterval; /* capture; CDC_UNSET */
+        int64_t retention, threshold;                            /* cleanup; CDC_UNSET */
+};
+#define CDC_JOB_UNSET(type)                                                                        \
+        {                                                                                          \
+                (type), CDC_UNSET, CDC_UNSET, CDC_UNSET, CDC_UNSET, CDC_UNSET, CDC_UNSET           \
+        }
+
+/* sys.sp_cdc_add_job: 22836 there is one, 22991 to 22998 and 22850 for parameters. is_started: the
+ * capture job runs at once where an agent does. */
+CDC_API int cdc_add_job(const struct cdc_database *database, const struct cdc_job *job,
+        bool is_started, struct cdc_error *ret_error);
+/* sys.sp_cdc_change_job: CDC_UNSET leaves a parameter as it is. Read when the job starts next. */
+CDC_API int cdc_change_job(const struct cdc_database *database, const struct cdc_job *job,
+        struct cdc_error *ret_error);
+/* sys.sp_cdc_drop_job: 22997 there is none. A capture job that runs is stopped first. */
+CDC_API int cdc_drop_job(
+        const struct cdc_database *database, const char *type, struct cdc_error *ret_error);
+/* sys.sp_cdc_start_job, sys.sp_cdc_stop_job; type NULL = capture. Both are kept over restarts.
+ * Stopping loses nothing while the agent runs: it keeps the log. Starting needs an agent: -EBUSY
+ * without one, and the message says which command to run. The cleanup job runs once, now. */
+CDC_API int cdc_start_job(
+        const struct cdc_database *database, const char *type, struct cdc_error *ret_error);
+CDC_API int cdc_stop_job(
+        const struct cdc_database *database, const char *type, struct cdc_error *ret_error);
+
+struct cdc_scan {
+        int64_t maxtrans, maxscans; /* CDC_UNSET = 500 and 10 */
+        int64_t continuous;         /* CDC_UNSET = 0; 1: the caller repeats it */
+        int64_t pollinginterval;    /* CDC_UNSET = 0; seconds between two passes */
+};
+/* sys.sp_cdc_scan: one pass of at most maxscans cycles of maxtrans transactions, by the agent if
+ * one runs, else by this process. 22991, 22970, 22998, 22990, 22999; 22903: another scan is
+ * active. */
+CDC_API int cdc_scan(const struct cdc_database *database, const struct cdc_scan *scan,
+        struct cdc_error *ret_error);
+
 /* ---- queries --------------------------------------------------------------------------- */
 
 enum cdc_type { CDC_NULL, CDC_INTEGER, CDC_REAL, CDC_TEXT, CDC_BLOB };
@@ -96,6 +140,9 @@ struct cdc_rows;
 /* sys.sp_cdc_help_change_data_capture: one row an instance; table NULL = all. */
 CDC_API int cdc_help_change_data_capture(const struct cdc_database *database, const char *table,
         struct cdc_rows **ret_rows, struct cdc_error *ret_error);
+/* sys.sp_cdc_help_jobs, with a column `state`: running, stopped, scheduled, no agent. */
+CDC_API int cdc_help_jobs(const struct cdc_database *database, struct cdc_rows **ret_rows,
+        struct cdc_error *ret_error);
 /* One row of name and value a line: agent, pid, position, lag, gaps, errors … */
 CDC_API int cdc_status(const struct cdc_database *database, struct cdc_rows **ret_rows,
         struct cdc_error *ret_error);
