@@ -12,14 +12,26 @@ static void append_text(struct buf *buf, const struct ddl_change *change)
 {
         static const char *const names[] = {"same", "changed", "dropped", "stopped"};
         buf_append_string(buf, names[change->verdict]);
+        if (change->is_rebuilt)
+                buf_append_string(buf, " (rebuilt)");
         for (unsigned i = 0; i < change->count; i++)
                 buf_append_format(buf, "; %s", change->statements[i]);
         if (change->reason)
                 buf_append_format(buf, "; %s", change->reason);
 }
 
+/* Where the old columns are, " 0 1 -". */
+static void append_map(struct buf *buf, const struct ddl_change *change, unsigned columns)
+{
+        for (unsigned i = 0; change->map && i < columns; i++)
+                if (change->map[i] < 0)
+                        buf_append_string(buf, " -");
+                else
+                        buf_append_format(buf, " %d", change->map[i]);
+}
+
 /* "verdict; statement; statement", or "stopped; reason". */
-static void compare(const char *before, const char *sql, struct buf *ret_text)
+static void compare(const char *before, const char *sql, struct buf *ret_text, struct buf *ret_map)
 {
         _cleanup_sqlite_ sqlite3 *db = NULL;
         struct ddl_change change;
@@ -31,6 +43,8 @@ static void compare(const char *before, const char *sql, struct buf *ret_text)
         const struct schema_table *table = schema_find_table(old, "t");
         cr_assert_eq(ddl_compare(old, table, new, &change), 0, "%s", sql);
         append_text(ret_text, &change);
+        if (ret_map)
+                append_map(ret_map, &change, table->column_count);
         bool goes_on = change.verdict == DDL_SAME || change.verdict == DDL_CHANGED;
         cr_expect_eq(change.table != NULL, goes_on, "%s", sql);
         ddl_change_release(&change);
@@ -77,7 +91,7 @@ Test(ddl, an_added_column_is_told_as_it_was_written)
                 buf_append_format(&sql, "ALTER TABLE t ADD COLUMN %s", added[i].definition);
                 buf_append_format(
                         &want, "changed; ALTER TABLE \"t\" ADD COLUMN %s", added[i].definition);
-                compare(added[i].before, buf_string(&sql), &text);
+                compare(added[i].before, buf_string(&sql), &text, NULL);
                 cr_expect_str_eq(buf_string(&text), buf_string(&want), "%s, %s: %s",
                         added[i].before, added[i].definition, buf_string(&text));
         }
@@ -97,7 +111,7 @@ Test(ddl, columns_added_together_are_told_one_by_one)
                         "ALTER TABLE \"t\" ADD COLUMN z1 ANY DEFAULT ',)('; "
                         "ALTER TABLE \"t\" ADD COLUMN z2 ANY",
                         added[i].definition);
-                compare(added[i].before, buf_string(&sql), &text);
+                compare(added[i].before, buf_string(&sql), &text, NULL);
                 cr_expect_str_eq(buf_string(&text), buf_string(&want), "%s, %s: %s",
                         added[i].before, added[i].definition, buf_string(&text));
         }
@@ -108,125 +122,135 @@ Test(ddl, columns_added_together_are_told_one_by_one)
         "CREATE TABLE first(x); CREATE TABLE t(a PRIMARY KEY, b, c INT);"                          \
         "CREATE INDEX i ON t(b); CREATE TABLE other(x); CREATE UNIQUE INDEX u ON t(b, c);"
 
+#define TEXT(text)                                                                                 \
+        "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = '" text "' WHERE name = 't'"
+
 static const struct {
         const char *name;
         const char *sql;
         const char *want;
+        const char *map; /* NULL = none */
 } cases[] = {
-        {"nothing", "", "same"},
-        {"another table", "CREATE TABLE x(a); DROP TABLE other; CREATE INDEX f ON first(x)",
-                "same"},
+        {"nothing", "", "same", NULL},
+        {"another table", "CREATE TABLE x(a); DROP TABLE other; CREATE INDEX f ON first(x)", "same",
+                NULL},
         {"another table altered", "ALTER TABLE other ADD COLUMN y; ALTER TABLE first RENAME TO f",
-                "same"},
+                "same", NULL},
         {"views and triggers",
                 "CREATE VIEW v AS SELECT * FROM t; CREATE TRIGGER r AFTER INSERT ON t "
                 "BEGIN DELETE FROM first; END",
-                "same"},
-        {"create index", "CREATE INDEX j ON t(c DESC)", "changed; CREATE INDEX j ON t(c DESC)"},
+                "same", NULL},
+        {"create index", "CREATE INDEX j ON t(c DESC)", "changed; CREATE INDEX j ON t(c DESC)",
+                NULL},
         {"create unique index", "CREATE UNIQUE INDEX j ON t(c) WHERE c > 0",
-                "changed; CREATE UNIQUE INDEX j ON t(c) WHERE c > 0"},
-        {"drop index", "DROP INDEX i", "changed; DROP INDEX \"i\""},
+                "changed; CREATE UNIQUE INDEX j ON t(c) WHERE c > 0", NULL},
+        {"drop index", "DROP INDEX i", "changed; DROP INDEX \"i\"", NULL},
         {"another index under the name", "DROP INDEX i; CREATE INDEX i ON t(c)",
-                "changed; DROP INDEX \"i\"; CREATE INDEX i ON t(c)"},
-        {"index made anew", "DROP INDEX i; CREATE INDEX i ON t(b)", "same"},
+                "changed; DROP INDEX \"i\"; CREATE INDEX i ON t(c)", NULL},
+        {"index made anew", "DROP INDEX i; CREATE INDEX i ON t(b)", "same", NULL},
         {"column and index", "ALTER TABLE t ADD COLUMN d; CREATE INDEX j ON t(d)",
-                "changed; ALTER TABLE \"t\" ADD COLUMN d; CREATE INDEX j ON t(d)"},
-        {"identity dropped", "DROP INDEX u", "changed; DROP INDEX \"u\""},
-        {"identity made anew", "DROP INDEX u; CREATE UNIQUE INDEX u ON t(b, c)", "same"},
-        {"identity not unique any more", "DROP INDEX u; CREATE INDEX u ON t(b, c)",
-                "changed; DROP INDEX \"u\"; CREATE INDEX u ON t(b, c)"},
-        {"identity over other columns", "DROP INDEX u; CREATE UNIQUE INDEX u ON t(c, b)",
-                "changed; DROP INDEX \"u\"; CREATE UNIQUE INDEX u ON t(c, b)"},
-        {"identity over some rows", "DROP INDEX u; CREATE UNIQUE INDEX u ON t(b, c) WHERE b > 0",
-                "changed; DROP INDEX \"u\"; CREATE UNIQUE INDEX u ON t(b, c) WHERE b > 0"},
-        {"identity on another table", "DROP INDEX u; CREATE UNIQUE INDEX u ON other(x)",
-                "changed; DROP INDEX \"u\""},
-        {"an index that is not the identity", "DROP INDEX u", "changed; DROP INDEX \"u\""},
-        {"drop", "DROP TABLE t", "dropped; DROP TABLE \"t\""},
-        {"drop of a table with an odd name",
-                "ALTER TABLE other RENAME TO \"o\"\"o\"; "
-                "DROP TABLE t",
-                "dropped; DROP TABLE \"t\""},
-        {"rename", "ALTER TABLE t RENAME TO s", "changed; ALTER TABLE \"t\" RENAME TO \"s\""},
-        {"rename of a column", "ALTER TABLE t RENAME COLUMN b TO d",
-                "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"d\""},
-        {"rename of a column's case", "ALTER TABLE t RENAME COLUMN b TO B",
-                "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"B\""},
+                "changed; ALTER TABLE \"t\" ADD COLUMN d; CREATE INDEX j ON t(d)", " 0 1 2"},
+        {"drop", "DROP TABLE t", "dropped; DROP TABLE \"t\"", NULL},
         {"drop of the last column", "DROP INDEX u; ALTER TABLE t DROP COLUMN c",
-                "changed; ALTER TABLE \"t\" DROP COLUMN \"c\"; DROP INDEX \"u\""},
+                "changed; ALTER TABLE \"t\" DROP COLUMN \"c\"; DROP INDEX \"u\"", " 0 1 -"},
         {"drop of a column in the middle",
                 "DROP INDEX u; DROP INDEX i; ALTER TABLE t DROP COLUMN b",
-                "changed; ALTER TABLE \"t\" DROP COLUMN \"b\"; DROP INDEX \"u\"; DROP INDEX \"i\""},
+                "changed; ALTER TABLE \"t\" DROP COLUMN \"b\"; DROP INDEX \"u\"; DROP INDEX \"i\"",
+                " 0 - 1"},
+        {"rename of a column", "ALTER TABLE t RENAME COLUMN b TO d",
+                "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"d\"", " 0 1 2"},
+        {"rename of a column's case", "ALTER TABLE t RENAME COLUMN b TO B",
+                "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"B\"", " 0 1 2"},
+        {"rename to an odd name", "ALTER TABLE t RENAME COLUMN b TO \"d\"\"e f\"",
+                "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"d\"\"e f\"", " 0 1 2"},
+        {"names that go round",
+                "ALTER TABLE t RENAME b TO x; ALTER TABLE t RENAME a TO b; "
+                "ALTER TABLE t RENAME x TO a",
+                "changed; ALTER TABLE \"t\" RENAME COLUMN \"a\" TO \"b\"; "
+                "ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"a\"",
+                " 0 1 2"},
+        {"rename and drop",
+                "DROP INDEX u; ALTER TABLE t RENAME b TO d; ALTER TABLE t DROP COLUMN c", NULL,
+                " 0 - -"},
+        {"rename", "ALTER TABLE t RENAME TO s", "changed; ALTER TABLE \"t\" RENAME TO \"s\"",
+                " 0 1 2"},
+        {"rename to an odd name", "ALTER TABLE t RENAME TO \"s \"\"s\"",
+                "changed; ALTER TABLE \"t\" RENAME TO \"s \"\"s\"", " 0 1 2"},
+        {"rename of the case", "ALTER TABLE t RENAME TO x; ALTER TABLE x RENAME TO T",
+                "changed; ALTER TABLE \"t\" RENAME TO \"T\"", " 0 1 2"},
+        {"rename, and a column added", "ALTER TABLE t RENAME TO s; ALTER TABLE s ADD COLUMN d",
+                NULL, NULL},
+        {"rename of table and column",
+                "ALTER TABLE t RENAME TO s; ALTER TABLE s RENAME COLUMN b TO d",
+                "changed; ALTER TABLE \"t\" RENAME TO \"s\"; "
+                "ALTER TABLE \"s\" RENAME COLUMN \"b\" TO \"d\"",
+                " 0 1 2"},
+        {"rebuilt",
+                "CREATE TABLE n(c INT, a PRIMARY KEY, d, b); DROP TABLE t; "
+                "ALTER TABLE n RENAME TO t",
+                "changed (rebuilt); CREATE TABLE \"t\"(c INT, a PRIMARY KEY, d, b); "
+                "DROP INDEX \"u\"; DROP INDEX \"i\"",
+                " 1 3 0"},
+        {"rebuilt without a column",
+                "CREATE TABLE n(a PRIMARY KEY, c INT); DROP TABLE t; ALTER TABLE n RENAME TO t",
+                "changed (rebuilt); CREATE TABLE \"t\"(a PRIMARY KEY, c INT); "
+                "DROP INDEX \"u\"; DROP INDEX \"i\"",
+                " 0 - 1"},
+        {"dropped and made anew", "DROP TABLE t; CREATE TABLE t(a PRIMARY KEY, b, c INT)",
+                "changed (rebuilt); CREATE TABLE t(a PRIMARY KEY, b, c INT); DROP INDEX \"u\"; "
+                "DROP INDEX \"i\"",
+                " 0 1 2"},
+        {"an index on another table", "DROP INDEX u; CREATE UNIQUE INDEX u ON other(x)",
+                "changed; DROP INDEX \"u\"", NULL},
+        {"a unique index that is none any more", "DROP INDEX u; CREATE INDEX u ON t(b, c)",
+                "changed; DROP INDEX \"u\"; CREATE INDEX u ON t(b, c)", NULL},
         {"a column dropped and added",
                 "DROP INDEX u; ALTER TABLE t DROP COLUMN c; ALTER TABLE t ADD COLUMN d INT",
-                "changed; ALTER TABLE \"t\" RENAME COLUMN \"c\" TO \"d\"; DROP INDEX \"u\""},
-        {"rebuilt",
-                "CREATE TABLE n(a PRIMARY KEY, b, c INT, d); DROP TABLE t; "
-                "ALTER TABLE n RENAME TO t",
-                "changed; CREATE TABLE \"t\"(a PRIMARY KEY, b, c INT, d); DROP INDEX \"u\"; DROP "
-                "INDEX \"i\""},
-        {"dropped and made anew", "DROP TABLE t; CREATE TABLE t(a PRIMARY KEY, b, c INT)",
-                "changed; CREATE TABLE t(a PRIMARY KEY, b, c INT); DROP INDEX \"u\"; DROP INDEX "
-                "\"i\""},
+                "changed; ALTER TABLE \"t\" RENAME COLUMN \"c\" TO \"d\"; DROP INDEX \"u\"",
+                " 0 1 2"},
         {"another took its name",
                 "ALTER TABLE t RENAME TO s; CREATE TABLE t(a PRIMARY KEY, b, c INT)",
-                "changed; ALTER TABLE \"t\" RENAME TO \"s\""},
-        {"type",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a PRIMARY KEY, b TEXT, c INT)' WHERE name = 't'",
-                "changed; CREATE TABLE t(a PRIMARY KEY, b TEXT, c INT)"},
-        {"key",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a UNIQUE, b, c INT)' WHERE name = 't'",
-                "changed; CREATE TABLE t(a UNIQUE, b, c INT)"},
-        {"key of other columns",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a, b PRIMARY KEY, c INT)' WHERE name = 't'",
-                "changed; CREATE TABLE t(a, b PRIMARY KEY, c INT)"},
-        {"strict",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a ANY PRIMARY KEY, b ANY, c INT) STRICT' WHERE name = 't'",
-                "changed; CREATE TABLE t(a ANY PRIMARY KEY, b ANY, c INT) STRICT"},
-        {"a check",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a PRIMARY KEY, b, c INT, CHECK(c > 0))' WHERE name = 't'",
-                "changed; CREATE TABLE t(a PRIMARY KEY, b, c INT, CHECK(c > 0))"},
-        {"a check and a column",
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a PRIMARY KEY, b, c INT, d, CHECK(c > 0))' WHERE name = 't'",
-                "changed; CREATE TABLE t(a PRIMARY KEY, b, c INT, d, CHECK(c > 0))"},
+                "changed; ALTER TABLE \"t\" RENAME TO \"s\"", " 0 1 2"},
+        {"strict", TEXT("CREATE TABLE t(a ANY PRIMARY KEY, b ANY, c INT) STRICT"),
+                "changed; CREATE TABLE t(a ANY PRIMARY KEY, b ANY, c INT) STRICT", " 0 1 2"},
+        {"a view took its name", "DROP TABLE t; CREATE VIEW t AS SELECT * FROM first",
+                "dropped; DROP TABLE \"t\"", NULL},
+        {"another type", TEXT("CREATE TABLE t(a PRIMARY KEY, b TEXT, c INT)"),
+                "changed; CREATE TABLE t(a PRIMARY KEY, b TEXT, c INT)", " 0 1 2"},
+        {"another key", TEXT("CREATE TABLE t(a UNIQUE, b, c INT)"),
+                "changed; CREATE TABLE t(a UNIQUE, b, c INT)", " 0 1 2"},
+        {"a check", TEXT("CREATE TABLE t(a PRIMARY KEY, b, c INT, CHECK(c > 0))"),
+                "changed; CREATE TABLE t(a PRIMARY KEY, b, c INT, CHECK(c > 0))", " 0 1 2"},
+        {"a check and a column", TEXT("CREATE TABLE t(a PRIMARY KEY, b, c INT, d, CHECK(c > 0))"),
+                "changed; CREATE TABLE t(a PRIMARY KEY, b, c INT, d, CHECK(c > 0))", " 0 1 2"},
+        {"no text that can be parsed", TEXT("CREATE TABLE t(a PRIMARY KEY, b, c INT, ###)"),
+                "stopped; SQLite cannot parse the new text of the table", NULL},
 };
 
 Test(ddl, what_happened_to_a_table_is_told)
 {
         for (size_t i = 0; i < COUNT(cases); i++) {
-                _cleanup_(buf_release) struct buf text = BUF_INIT;
-                compare(BEFORE, cases[i].sql, &text);
-                cr_expect_str_eq(buf_string(&text), cases[i].want, "%s: %s", cases[i].name,
-                        buf_string(&text));
+                _cleanup_(buf_release) struct buf text = BUF_INIT, map = BUF_INIT;
+                compare(BEFORE, cases[i].sql, &text, &map);
+                if (cases[i].want)
+                        cr_expect_str_eq(buf_string(&text), cases[i].want, "%s: %s", cases[i].name,
+                                buf_string(&text));
+                if (cases[i].map)
+                        cr_expect_str_eq(buf_string(&map), cases[i].map, "%s: %s", cases[i].name,
+                                buf_string(&map));
         }
-}
-
-Test(ddl, what_cannot_be_followed_stops_with_a_reason)
-{
-        _cleanup_(buf_release) struct buf text = BUF_INIT;
-        compare(BEFORE,
-                "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = "
-                "'CREATE TABLE t(a PRIMARY KEY, b, c INT, ###)' WHERE name = 't'",
-                &text);
-        cr_expect_str_eq(buf_string(&text),
-                "stopped; SQLite cannot parse the new text of the table", "%s", buf_string(&text));
 }
 
 Test(ddl, a_dropped_table_whose_row_another_took_is_dropped)
 {
         _cleanup_(buf_release) struct buf text = BUF_INIT;
-        compare("CREATE TABLE t(a, b)", "DROP TABLE t; CREATE TABLE x(a)", &text);
+        compare("CREATE TABLE t(a, b)", "DROP TABLE t; CREATE TABLE x(a)", &text, NULL);
         cr_expect_str_eq(buf_string(&text), "dropped; DROP TABLE \"t\"", "%s", buf_string(&text));
 }
 
-/* The last row of sqlite_schema and its root page are taken again. */
-Test(ddl, a_table_dropped_and_made_again_in_its_place_is_the_same)
+/* The last row of sqlite_schema and its root page are taken again: it cannot be told from ALTER
+ * TABLE. */
+Test(ddl, a_table_dropped_and_made_again_in_its_place_goes_on)
 {
         static const struct {
                 const char *sql;
@@ -237,10 +261,12 @@ Test(ddl, a_table_dropped_and_made_again_in_its_place_is_the_same)
                         "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"c\""},
                 {"DROP TABLE t; CREATE TABLE t(a, b INT, c)",
                         "changed; ALTER TABLE \"t\" ADD COLUMN c"},
+                {"DROP TABLE t; CREATE TABLE t(b INT)",
+                        "changed; ALTER TABLE \"t\" DROP COLUMN \"a\""},
         };
         for (size_t i = 0; i < COUNT(again); i++) {
                 _cleanup_(buf_release) struct buf text = BUF_INIT;
-                compare("CREATE TABLE t(a, b INT)", again[i].sql, &text);
+                compare("CREATE TABLE t(a, b INT)", again[i].sql, &text, NULL);
                 cr_expect_str_eq(buf_string(&text), again[i].want, "%s: %s", again[i].sql,
                         buf_string(&text));
         }

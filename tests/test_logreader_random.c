@@ -6,11 +6,12 @@
 #include "live.h"
 #include "workload.h"
 
-static const struct live_table captured[WORKLOAD_CAPTURED] = {
+static const struct live_table captured[] = {
         {.name = "plain", .columns = "a,b"},
         {.name = "ipk", .columns = "id,b,c", .key = "1", .is_rowid_key = true},
-        {.name = "keyed", .columns = "n,k", .key = "2", .index = "sqlite_autoindex_keyed_1"},
-        {.name = "pair", .columns = "x,y,b", .key = "2,1", .index = "sqlite_autoindex_pair_1"},
+        {.name = "keyed", .columns = "n,k", .key = "2"},
+        {.name = "pair", .columns = "x,y,b", .key = "2,1"},
+        {.name = "spare", .columns = "b,p", .key = "2", .is_without_rowid = true},
 };
 
 /* A second instance of a table: all columns, without a key. */
@@ -18,7 +19,7 @@ static const struct live_table second = {.name = "keyed", .columns = "k,b,n"};
 
 static void attach_all(struct live *l)
 {
-        for (unsigned i = 0; i < WORKLOAD_CAPTURED; i++)
+        for (unsigned i = 0; i < COUNT(captured); i++)
                 live_attach(l, &captured[i]);
         live_attach(l, &second);
 }
@@ -51,6 +52,15 @@ static void restart_log(struct live *l, bool is_truncated)
                 cr_expect(live_checkpoint(l, SQLITE_CHECKPOINT_TRUNCATE), "nobody holds the log");
 }
 
+/* Everything is written anew, and no row has changed. */
+static void vacuum(struct live *l)
+{
+        live_step(l);
+        l->is_renumbered = true;
+        live_run(l, "VACUUM");
+        cr_expect_eq(live_step(l), 0);
+}
+
 static void interfere(struct live *l, struct workload *w)
 {
         static const int sizes[] = {5, 10, 100, 2000};
@@ -71,6 +81,10 @@ static void interfere(struct live *l, struct workload *w)
                 workload_run(w, "PRAGMA user_version=%u", prng_below(&w->prng, 1000));
         else if (choice < 38)
                 restart_log(l, choice == 35);
+        else if (choice == 38)
+                vacuum(l);
+        else if (choice < 41)
+                workload_run(w, "PRAGMA incremental_vacuum(%u)", prng_below(&w->prng, 20));
 }
 
 static const struct {
@@ -79,16 +93,20 @@ static const struct {
         unsigned rows, transactions;
         const char *settings;
 } sizes[] = {
-        {512, 0, 700, 900, "PRAGMA secure_delete=OFF; PRAGMA cache_size=5"},
-        {512, 32, 300, 800, "PRAGMA secure_delete=ON; PRAGMA cache_size=10"},
-        {1024, 0, 700, 700, "PRAGMA secure_delete=FAST; PRAGMA cache_size=2000"},
-        {1024, 8, 400, 500,
+        {512, 0, 500, 700, "PRAGMA secure_delete=OFF; PRAGMA cache_size=5"},
+        {512, 32, 300, 500,
+                "PRAGMA secure_delete=ON; PRAGMA cache_size=10; "
+                "PRAGMA auto_vacuum=FULL"},
+        {1024, 0, 500, 400,
+                "PRAGMA secure_delete=FAST; PRAGMA cache_size=2000; "
+                "PRAGMA auto_vacuum=INCREMENTAL"},
+        {1024, 8, 400, 400,
                 "PRAGMA secure_delete=OFF; PRAGMA cache_size=5; "
-                "PRAGMA encoding='UTF-16le'"},
-        {4096, 0, 500, 300, "PRAGMA secure_delete=OFF; PRAGMA cache_size=10"},
-        {65536, 0, 200, 80,
+                "PRAGMA auto_vacuum=FULL; PRAGMA encoding='UTF-16le'"},
+        {4096, 0, 500, 200, "PRAGMA secure_delete=OFF; PRAGMA cache_size=10"},
+        {65536, 0, 200, 60,
                 "PRAGMA secure_delete=ON; PRAGMA cache_size=5; "
-                "PRAGMA encoding='UTF-16be'"},
+                "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA encoding='UTF-16be'"},
 };
 
 static void random_story(size_t i, uint64_t seed)

@@ -255,6 +255,12 @@ static void make_index_root(struct image *image)
         image_put_leaf(image, 3, (uint8_t[]){1}, 1);
 }
 
+static void make_index(struct image *image)
+{
+        make_index_root(image);
+        image_page(image, 3)[0] = BTPAGE_INDEX_LEAF;
+}
+
 static void make_zero_child(struct image *image)
 {
         image_put_interior(image, 2, (uint32_t[]){3, 4}, 2);
@@ -338,8 +344,9 @@ static const struct {
         {"a child twice", make_child_twice, -EBADMSG, 0},
         {"a child beyond the end", make_child_beyond, -EBADMSG, 0},
         {"child 0", make_child_zero, -EBADMSG, 0},
-        {"an index page as child", make_index_leaf, -EBADMSG, 0},
-        {"an index as root", make_index_root, -EBADMSG, 0},
+        {"an index page under a table", make_index_leaf, -EBADMSG, 0},
+        {"an index", make_index, 0, 2},
+        {"a table under an index", make_index_root, -EBADMSG, 0},
         {"a child that is no b-tree page", make_zero_child, -EBADMSG, 0},
         {"a page of another tree", make_others_page, -EBADMSG, 0},
         {"a good chain", make_chain, 0, 1 + 4},

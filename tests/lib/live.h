@@ -42,10 +42,10 @@ struct live_table {
         const char *name;
         const char *columns; /* captured, separated by commas, no quotes */
         const char *key;     /* ordinals, separated by commas; NULL = none */
-        const char *index;   /* that the identity rests on */
         bool is_rowid_key;   /* the key is the INTEGER PRIMARY KEY */
-        const char *rowid;   /* its name, where a column has the name rowid */
-        int64_t object_id;   /* 0 = its place, from 1 */
+        bool is_without_rowid;
+        const char *rowid; /* its name, where a column has the name rowid */
+        int64_t object_id; /* 0 = its place, from 1 */
 };
 
 /* A table as SQL shows it, in the order of identities. */
@@ -53,9 +53,11 @@ struct live_dump {
         struct buf bytes;
         struct live_row {
                 size_t identity, identity_size;
-                size_t text; /* values as text, separated by | */
-        } * rows;            /* owned */
+                size_t content, content_size; /* values as value_append_key has them */
+                size_t text;                  /* values as text, separated by | */
+        } * rows;                             /* owned */
         size_t count;
+        bool is_by_content; /* the order is that of contents */
 };
 
 /* The captured tables at one commit. */
@@ -76,7 +78,7 @@ struct live {
         struct live_state *told, *last; /* of the base, and of the newest commit */
         struct buf events;              /* of the transactions told last */
         uint64_t transactions, changes; /* told so far */
-        bool is_unchecked;              /* do not look at the page map */
+        bool is_renumbered; /* rowids mean nothing over the next transaction (VACUUM, rebuild) */
 };
 
 /* ---- values as text ---- */
@@ -167,6 +169,10 @@ static inline void live_dump_row(
         for (unsigned i = 0; i < (is_keyed ? keys : 1); i++)
                 value_append_key(&dump->bytes, is_keyed ? &values[key[i] - 1] : &rowid);
         row->identity_size = dump->bytes.size - row->identity;
+        row->content = dump->bytes.size;
+        for (unsigned i = 0; i < columns; i++)
+                value_append_key(&dump->bytes, &values[i]);
+        row->content_size = dump->bytes.size - row->content;
         row->text = dump->bytes.size;
         for (unsigned i = 0; i < columns; i++)
                 live_append_value(&dump->bytes, &values[i]);
@@ -176,11 +182,12 @@ static inline void live_dump_row(
 static inline int live_compare(const struct live_dump *a, const struct live_row *x,
         const struct live_dump *b, const struct live_row *y)
 {
-        size_t size = x->identity_size < y->identity_size ? x->identity_size : y->identity_size;
-        int order = memcmp(a->bytes.data + x->identity, b->bytes.data + y->identity, size);
-        return order != 0 ? order
-                          : (x->identity_size > y->identity_size) -
-                                    (x->identity_size < y->identity_size);
+        const uint8_t *p = a->bytes.data + (a->is_by_content ? x->content : x->identity);
+        const uint8_t *q = b->bytes.data + (b->is_by_content ? y->content : y->identity);
+        size_t p_size = a->is_by_content ? x->content_size : x->identity_size;
+        size_t q_size = b->is_by_content ? y->content_size : y->identity_size;
+        int order = memcmp(p, q, p_size < q_size ? p_size : q_size);
+        return order != 0 ? order : (p_size > q_size) - (p_size < q_size);
 }
 
 static inline int live_compare_rows(const void *a, const void *b, void *context)
@@ -188,21 +195,28 @@ static inline int live_compare_rows(const void *a, const void *b, void *context)
         return live_compare(context, a, context, b);
 }
 
+static inline void live_sort(struct live_dump *dump, bool is_by_content)
+{
+        dump->is_by_content = is_by_content;
+        if (dump->count > 1)
+                qsort_r(dump->rows, dump->count, sizeof(*dump->rows), live_compare_rows, dump);
+}
+
 static inline void live_dump_table(
         sqlite3 *db, const struct live_table *table, struct live_dump *ret_dump)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
         struct live_dump dump = {0};
-        char *sql = sqlite3_mprintf("SELECT %s, %s FROM \"%w\"",
-                table->rowid ? table->rowid : "rowid", table->columns, table->name);
+        const char *rowid = table->is_without_rowid ? "0" : table->rowid ? table->rowid : "rowid";
+        char *sql =
+                sqlite3_mprintf("SELECT %s, %s FROM \"%w\"", rowid, table->columns, table->name);
         int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
         cr_assert_eq(r, SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
         sqlite3_free(sql);
         while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
                 live_dump_row(table, stmt, &dump);
         cr_assert_eq(r, SQLITE_DONE, "%s", sqlite3_errmsg(db));
-        if (dump.count > 1)
-                qsort_r(dump.rows, dump.count, sizeof(*dump.rows), live_compare_rows, &dump);
+        live_sort(&dump, false);
         *ret_dump = dump;
 }
 
@@ -311,9 +325,19 @@ static inline void live_append_truth(struct buf *buf, const struct live_table *t
         }
 }
 
-static inline void live_truth(struct live *l, const struct live_state *old,
-        const struct live_state *new, struct buf *ret_text)
+/* Rows of tables without a key pair by content where rowids mean nothing. */
+static inline void live_pair(struct live *l, struct live_state *state, bool is_renumbered)
 {
+        for (unsigned i = 0; i < l->count; i++)
+                if (!l->tables[i].key)
+                        live_sort(&state->dumps[i], is_renumbered);
+}
+
+static inline void live_truth(
+        struct live *l, struct live_state *old, struct live_state *new, struct buf *ret_text)
+{
+        live_pair(l, old, l->is_renumbered);
+        live_pair(l, new, l->is_renumbered);
         for (unsigned i = l->count; i-- > 0;)
                 live_append_truth(
                         ret_text, &l->tables[i], &old->dumps[i], &new->dumps[i], CHANGE_DELETE);
@@ -323,6 +347,8 @@ static inline void live_truth(struct live *l, const struct live_state *old,
         for (unsigned i = 0; i < l->count; i++)
                 live_append_truth(
                         ret_text, &l->tables[i], &old->dumps[i], &new->dumps[i], CHANGE_INSERT);
+        live_pair(l, new, false);
+        l->is_renumbered = false;
 }
 
 static inline void live_expect_same(struct live *l, struct buf *told, struct buf *truth)
@@ -366,13 +392,28 @@ static inline void live_check_map(struct live *l)
 
 /* ---- telling ---- */
 
-static inline void live_append_events(struct live *l, const struct change_transaction *transaction)
+static inline void live_append_event(struct buf *buf, const struct change_event *event)
 {
-        static const char *const names[] = {"ddl", "dropped", "stopped"};
-        for (unsigned i = 0; i < transaction->event_count; i++)
-                buf_append_format(&l->events, "%lld %s %s\n",
-                        (long long)transaction->events[i].object_id,
-                        names[transaction->events[i].type], transaction->events[i].text);
+        const struct change_binding *b = event->binding;
+        buf_append_format(buf, "%lld ", (long long)event->object_id);
+        switch (event->type) {
+        case CHANGE_EVENT_DDL:
+                buf_append_format(
+                        buf, "ddl%s %s", event->required_column_update ? "!" : "", event->text);
+                break;
+        case CHANGE_EVENT_BOUND:
+                buf_append_format(buf, "bound %s", b->table);
+                for (unsigned i = 0; i < b->count; i++)
+                        buf_append_format(buf, " %d", b->positions[i]);
+                break;
+        case CHANGE_EVENT_DROPPED:
+                buf_append_string(buf, "dropped");
+                break;
+        case CHANGE_EVENT_STOPPED:
+                buf_append_format(buf, "stopped %s", event->text);
+                break;
+        }
+        buf_append_byte(buf, '\n');
 }
 
 /* Tells one transaction and holds it to the truth. */
@@ -384,7 +425,8 @@ static inline void live_tell_one(struct live *l)
         int r = l->source.next(l->source.context, &transaction);
         cr_assert_eq(r, 1, "%d: a transaction is missing", r);
         l->transactions++;
-        live_append_events(l, &transaction);
+        for (unsigned i = 0; i < transaction.event_count; i++)
+                live_append_event(&l->events, &transaction.events[i]);
         while ((r = l->source.next_change(l->source.context, &change)) == 1) {
                 live_append_change(&told, &change);
                 l->changes++;
@@ -395,8 +437,7 @@ static inline void live_tell_one(struct live *l)
         struct live_state *state = l->told;
         l->told = l->told->next;
         live_free_state(state);
-        if (!l->is_unchecked)
-                live_check_map(l);
+        live_check_map(l);
 }
 
 /* Tells all that was committed. Returns the number of changes. */
@@ -525,7 +566,6 @@ static inline int live_try_attach(
                 .column_count = count,
                 .key = key,
                 .key_count = live_ordinals(table->key, key),
-                .index = table->index,
         };
         return l->source.attach(l->source.context, &request, problem);
 }
@@ -543,6 +583,42 @@ static inline void live_attach(struct live *l, const struct live_table *table)
         cr_assert_eq(l->told, l->last);
         live_free_states(l);
         l->told = l->last = live_read_state(l);
+}
+
+/* The old columns, with NULL where the new ones have NULL. The caller frees. */
+static inline char *live_gone_columns(const char *old, const char *new)
+{
+        struct buf buf = BUF_INIT;
+        while (*old) {
+                size_t size = strcspn(old, ","), new_size = strcspn(new, ",");
+                bool is_gone = new_size == 4 && memcmp(new, "NULL", 4) == 0;
+                buf_append(&buf, is_gone ? "NULL" : old, is_gone ? 4 : size);
+                old += size + (old[size] == ',');
+                new += new_size + (new[new_size] == ',');
+                buf_append_string(&buf, *old ? "," : "");
+        }
+        return buf_steal(&buf);
+}
+
+/* Another table, or other columns, of an instance from the next commit on; where a column is NULL
+ * now it was dropped, and the rows before that commit have NULL there too. All must be told. */
+static inline void live_rebind(
+        struct live *l, int64_t object_id, const char *name, const char *columns)
+{
+        unsigned i = 0;
+        while (l->tables[i].object_id != object_id)
+                i++;
+        struct live_table *table = &l->tables[i];
+        struct live_table now = *table;
+        cr_assert(l->told == l->last);
+        now.name = table->name;
+        now.columns = live_gone_columns(table->columns, columns);
+        buf_release(&l->told->dumps[i].bytes);
+        free(l->told->dumps[i].rows);
+        live_dump_table(l->app, &now, &l->told->dumps[i]);
+        free((char *)now.columns);
+        table->name = name;
+        table->columns = columns;
 }
 
 /* From now on nothing is expected of the table: it is gone, or stopped. To be called before the
