@@ -60,7 +60,12 @@ Test(validity, answers_by_the_first_check_that_fails)
                 {"after max", 40, 51, -ERANGE, 313, "after its max_lsn"},
                 {"far after max", 60, 70, -ERANGE, 313, "main_t"},
                 {"far before min", 1, 2, -ERANGE, 313, "min_lsn"},
+                {"far after max, says so", 60, 70, -ERANGE, 313, "from_lsn is after its max_lsn"},
+                {"far before min, says so", 1, 2, -ERANGE, 313, "to_lsn is before its min_lsn"},
+                {"both ends outside", 9, 15, -ERANGE, 313, "from_lsn is before"},
                 {"reversed", 50, 40, -EINVAL, 313, "from_lsn is after to_lsn"},
+                {"reversed, names what was asked", 50, 40, -EINVAL, 313,
+                        "[00000001:00000032:0001, 00000001:00000028:0001]"},
                 {"reversed, outside", 70, 60, -EINVAL, 313, "from_lsn is after to_lsn"},
         };
         struct fixture x = setup();

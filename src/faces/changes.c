@@ -21,8 +21,7 @@ struct changes {
         uint64_t number;
 };
 
-/* The filter without blanks at its ends is `word`, case aside. */
-static bool is_filter(const char *text, const char *word)
+bool changes_is_filter(const char *text, const char *word)
 {
         size_t size = strlen(word);
         text += strspn(text, " ");
@@ -33,9 +32,9 @@ int changes_parse_filter(const char *text, enum changes_filter *ret_filter)
 {
         if (!text)
                 return -EINVAL;
-        if (is_filter(text, "all"))
+        if (changes_is_filter(text, "all"))
                 *ret_filter = CHANGES_ALL;
-        else if (is_filter(text, "all update old"))
+        else if (changes_is_filter(text, "all update old"))
                 *ret_filter = CHANGES_ALL_UPDATE_OLD;
         else
                 return -EINVAL;
@@ -58,21 +57,10 @@ static int prepare(sqlite3 *store, const char *sql, sqlite3_stmt **ret_stmt)
         return problem_errno(sqlite3_prepare_v2(store, sql, -1, ret_stmt, NULL));
 }
 
-static int read_shape(sqlite3 *store, int64_t object_id, struct result_shape *shape)
+int changes_add_columns(sqlite3 *store, int64_t object_id, struct result_shape *shape)
 {
-        static const struct result_column metadata[CHANGES_METADATA] = {
-                {"__$start_lsn", RESULT_LSN},
-                {"__$seqval", RESULT_LSN},
-                {"__$operation", RESULT_VALUE},
-                {"__$update_mask", RESULT_VALUE},
-        };
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        int r = 0;
-        for (unsigned i = 0; r >= 0 && i < CHANGES_METADATA; i++)
-                r = result_add_column(shape, metadata[i].name, metadata[i].kind);
-        if (r < 0)
-                return r;
-        r = prepare(store,
+        int r = prepare(store,
                 "SELECT column_name FROM captured_columns WHERE object_id = ? "
                 "ORDER BY column_ordinal",
                 &stmt);
@@ -88,6 +76,20 @@ static int read_shape(sqlite3 *store, int64_t object_id, struct result_shape *sh
         return r;
 }
 
+static int read_shape(sqlite3 *store, int64_t object_id, struct result_shape *shape)
+{
+        static const struct result_column metadata[CHANGES_METADATA] = {
+                {"__$start_lsn", RESULT_LSN},
+                {"__$seqval", RESULT_LSN},
+                {"__$operation", RESULT_VALUE},
+                {"__$update_mask", RESULT_VALUE},
+        };
+        int r = 0;
+        for (unsigned i = 0; r >= 0 && i < CHANGES_METADATA; i++)
+                r = result_add_column(shape, metadata[i].name, metadata[i].kind);
+        return r < 0 ? r : changes_add_columns(store, object_id, shape);
+}
+
 static void append_columns(const struct result_shape *shape, struct buf *buf)
 {
         for (unsigned i = 0; i < shape->count; i++) {
@@ -96,7 +98,7 @@ static void append_columns(const struct result_shape *shape, struct buf *buf)
         }
 }
 
-static int append_source(
+int changes_append_source(
         sqlite3 *store, int64_t object_id, enum changes_filter filter, struct buf *buf)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
@@ -124,7 +126,7 @@ static int append_source(
 }
 
 /* Rowids hold 63 bits, change numbers with an open end hold more. */
-static void bind_range(sqlite3_stmt *stmt, struct changes_range range)
+void changes_bind_range(sqlite3_stmt *stmt, struct changes_range range)
 {
         static const uint64_t largest = INT64_MAX / 2;
         bool is_empty = range.first > range.last || range.first > largest;
@@ -147,10 +149,10 @@ int changes_open_range(sqlite3 *store, int64_t object_id, struct changes_range r
         if (r < 0)
                 return r;
         append_columns(&changes->result.shape, &sql);
-        r = append_source(store, object_id, filter, &sql);
+        r = changes_append_source(store, object_id, filter, &sql);
         if (r < 0 || (r = result_open(&changes->result, store, buf_string(&sql))) < 0)
                 return r;
-        bind_range(changes->result.stmt, range);
+        changes_bind_range(changes->result.stmt, range);
         *ret_changes = steal(changes);
         return 0;
 }

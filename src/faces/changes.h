@@ -20,9 +20,11 @@
 #define CDC_CHANGES_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "faces/result.h"
+#include "ground/buf.h"
 #include "ground/cleanup.h"
 #include "ground/lsn.h"
 
@@ -63,6 +65,18 @@ int changes_next(struct changes *changes, const struct value **ret_values);
 /* Of the row that changes_next gave last. */
 struct lsn changes_lsn(const struct changes *changes);
 uint64_t changes_number(const struct changes *changes); /* its seqval as a number */
+
+/* ---- what netchanges shares ---- */
+
+/* The text without blanks at its ends is `word`, case aside. */
+bool changes_is_filter(const char *text, const char *word);
+/* The captured columns in the order of their ordinals; none for an unknown instance. */
+int changes_add_columns(sqlite3 *store, int64_t object_id, struct result_shape *shape);
+/* Appends ` FROM … WHERE … ORDER BY …` over the rows of a range in capture order, which
+ * changes_bind_range binds as parameters 1 and 2. -ENOENT for an unknown instance. */
+int changes_append_source(
+        sqlite3 *store, int64_t object_id, enum changes_filter filter, struct buf *buf);
+void changes_bind_range(sqlite3_stmt *stmt, struct changes_range range);
 
 static inline void changes_closep(struct changes **changes)
 {

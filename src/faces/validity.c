@@ -108,6 +108,28 @@ static int check_gap(sqlite3 *store, int64_t object_id, struct lsn from, struct 
                 subject->name, gap_from, gap_to, cause);
 }
 
+/* The end that is outside; where both are, the one that says more. */
+static const char *name_cause(const struct validity *validity, struct lsn from, struct lsn to)
+{
+        if (lsn_compare(to, validity->min) < 0)
+                return "to_lsn is before its min_lsn, so that nothing of the range is kept";
+        if (lsn_compare(from, validity->max) > 0)
+                return "from_lsn is after its max_lsn, so that nothing of the range is captured "
+                       "yet";
+        if (lsn_compare(from, validity->min) < 0)
+                return "from_lsn is before its min_lsn";
+        return "to_lsn is after its max_lsn, which is not captured yet";
+}
+
+static int refuse_reversed(struct lsn from, struct lsn to, struct problem *problem)
+{
+        char asked_from[LSN_TEXT_SIZE], asked_to[LSN_TEXT_SIZE];
+        lsn_format(from, asked_from);
+        lsn_format(to, asked_to);
+        return problem_set(problem, EINVAL, VALIDITY_NUMBER,
+                "from_lsn is after to_lsn: the range [%s, %s] is reversed", asked_from, asked_to);
+}
+
 static int refuse_outside(
         const struct subject *subject, struct lsn from, struct lsn to, struct problem *problem)
 {
@@ -117,9 +139,7 @@ static int refuse_outside(
         lsn_format(subject->validity.max, max);
         lsn_format(from, asked_from);
         lsn_format(to, asked_to);
-        const char *why = lsn_compare(from, subject->validity.min) < 0
-                                  ? "from_lsn is before its min_lsn"
-                                  : "to_lsn is after its max_lsn, which is not captured yet";
+        const char *why = name_cause(&subject->validity, from, to);
         return problem_set(problem, ERANGE, VALIDITY_NUMBER,
                 "the range [%s, %s] is outside the validity interval of %s, [%s, %s]: %s",
                 asked_from, asked_to, subject->name, min, max, why);
@@ -139,7 +159,7 @@ static int check_interval(
                 return problem_set(problem, EAGAIN, 0,
                         "nothing new yet: from_lsn is the LSN after max_lsn; ask again later");
         if (lsn_compare(from, to) > 0)
-                return problem_set(problem, EINVAL, VALIDITY_NUMBER, "from_lsn is after to_lsn");
+                return refuse_reversed(from, to, problem);
         if (lsn_compare(from, validity->min) < 0 || lsn_compare(to, validity->max) > 0)
                 return refuse_outside(subject, from, to, problem);
         return 0;
@@ -156,4 +176,12 @@ int validity_check(
                 return r;
         r = check_gap(store, object_id, from, to, &subject, problem);
         return r < 0 ? r : check_interval(&subject, from, to, problem);
+}
+
+int validity_check_gap(
+        sqlite3 *store, int64_t object_id, struct lsn from, struct lsn to, struct problem *problem)
+{
+        _cleanup_(subject_release) struct subject subject = {0};
+        int r = read_subject(store, object_id, &subject);
+        return r < 0 ? r : check_gap(store, object_id, from, to, &subject, problem);
 }

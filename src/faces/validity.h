@@ -13,6 +13,7 @@
  *                      consumer has read everything, and asks again later
  *   reversed -EINVAL   from > to
  *   outside  -ERANGE   number 313; also every range of a pending instance
+ * Each cause has words of its own. Ranges of time are timerange's.
  */
 #ifndef CDC_VALIDITY_H
 #define CDC_VALIDITY_H
@@ -42,6 +43,9 @@ int validity_read(sqlite3 *store, int64_t object_id, struct validity *ret_validi
 /* 0 if [from, to] may be read from the instance. The rows must be read in the same read
  * transaction, or a cleanup may come between. */
 int validity_check(
+        sqlite3 *store, int64_t object_id, struct lsn from, struct lsn to, struct problem *problem);
+/* Its first check alone: 0 or -ENODATA. */
+int validity_check_gap(
         sqlite3 *store, int64_t object_id, struct lsn from, struct lsn to, struct problem *problem);
 
 #endif
