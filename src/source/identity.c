@@ -12,8 +12,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "ground/cleanup.h"
+
+enum { CLAIM_TRIES = 100, PAUSE_NS = 1000000 };
 
 static pid_t find_pid(const struct stat *st)
 {
@@ -30,6 +33,22 @@ static pid_t find_pid(const struct stat *st)
         if (locks)
                 fclose(locks);
         return found;
+}
+
+/* A process that only asks (identity_holder) has the lock shared for an instant: that is waited
+ * for, but no process that claimed it. */
+static int claim_lock(int fd, const struct stat *st)
+{
+        struct timespec pause = {.tv_nsec = PAUSE_NS};
+        for (int i = 0;; i++) {
+                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                        return 0;
+                if (errno != EWOULDBLOCK)
+                        return -errno;
+                if (i == CLAIM_TRIES || find_pid(st) != 0)
+                        return -EWOULDBLOCK;
+                nanosleep(&pause, NULL);
+        }
 }
 
 static int lock_refused(const char *path, const struct stat *st, struct problem *problem)
@@ -60,11 +79,11 @@ int identity_claim(const char *path, struct identity *ret_identity, struct probl
                         "%s has %lu hard links: SQLite would give each name a log of its own; "
                         "remove the other names",
                         path, (unsigned long)st.st_nlink);
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-                if (errno == EWOULDBLOCK)
-                        return lock_refused(path, &st, problem);
-                return problem_set(problem, errno, 0, "cannot lock %s: %s", path, strerror(errno));
-        }
+        int r = claim_lock(fd, &st);
+        if (r == -EWOULDBLOCK)
+                return lock_refused(path, &st, problem);
+        if (r < 0)
+                return problem_set(problem, -r, 0, "cannot lock %s: %s", path, strerror(-r));
         *ret_identity = (struct identity){
                 .fd = fd, .device = st.st_dev, .inode = st.st_ino, .path = steal(absolute)};
         fd = -1;
