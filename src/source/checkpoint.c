@@ -54,7 +54,9 @@ int checkpoint_run(
 int checkpoint_take_barrier(struct checkpoint *checkpoint, int64_t limit_ns)
 {
         int64_t end = clock_monotonic(NULL) + limit_ns;
-        int r;
+        int r = SQLITE_OK;
+        if (checkpoint->has_barrier)
+                return 0;
         do {
                 r = sqlite3_exec(checkpoint->barrier, "BEGIN IMMEDIATE", NULL, NULL, NULL);
         } while ((r & 0xff) == SQLITE_BUSY && clock_monotonic(NULL) < end);
@@ -66,5 +68,7 @@ void checkpoint_drop_barrier(struct checkpoint *checkpoint)
 {
         if (checkpoint->has_barrier)
                 sqlite3_exec(checkpoint->barrier, "ROLLBACK", NULL, NULL, NULL);
-        checkpoint->has_barrier = false;
+        /* Without memory it stays, and is dropped the next time. */
+        checkpoint->has_barrier =
+                checkpoint->has_barrier && !sqlite3_get_autocommit(checkpoint->barrier);
 }

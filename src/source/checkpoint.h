@@ -25,7 +25,8 @@ void checkpoint_close(struct checkpoint *checkpoint);
  * (busy all that time), -EIO. */
 int checkpoint_run(struct checkpoint *checkpoint, int64_t limit_ns, uint32_t *ret_frames,
         uint32_t *ret_copied);
-/* Takes the write lock with at most limit_ns of retries. 0, or -EAGAIN: another writer has it. */
+/* Takes the write lock with at most limit_ns of retries; one that is held is kept. 0, or -EAGAIN:
+ * another writer has it. */
 int checkpoint_take_barrier(struct checkpoint *checkpoint, int64_t limit_ns);
 void checkpoint_drop_barrier(struct checkpoint *checkpoint);
 
