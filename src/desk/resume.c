@@ -134,6 +134,14 @@ static int check_other_wal(struct decision *d, const struct identity *identity)
         return 0;
 }
 
+/* Zero salts are of no log at all: between two times without one there may have been many. */
+static bool is_same_log(const struct database_header *header, const struct state *state)
+{
+        static const uint8_t none[sizeof(header->salt)];
+        return memcmp(header->salt, state->wal_salt, sizeof(none)) == 0 &&
+               memcmp(header->salt, none, sizeof(none)) != 0;
+}
+
 int resume_decide(const struct database *database, const struct identity *identity,
         const struct database_header *header, const struct state *state,
         enum resume_verdict *ret_verdict, const char **ret_cause)
@@ -146,7 +154,7 @@ int resume_decide(const struct database *database, const struct identity *identi
         }
         if (identity->inode != state->source_inode || database->page_size != state->page_size)
                 d.cause = "the database file was replaced";
-        else if (memcmp(header->salt, state->wal_salt, sizeof(header->salt)) == 0)
+        else if (is_same_log(header, state))
                 r = check_same_wal(&d);
         else
                 r = check_other_wal(&d, identity);
