@@ -7,13 +7,29 @@
 
 #include "command.h"
 
-#define EACH_COMMAND(row)                                                                          \
-        row(command_enable_db) row(command_disable_db) row(command_enable_table)                   \
-                row(command_disable_table) row(command_help_change_data_capture)                   \
-                        row(command_get_all_changes) row(command_get_min_lsn)                      \
-                                row(command_get_max_lsn) row(command_increment_lsn)                \
-                                        row(command_decrement_lsn) row(command_status)             \
-                                                row(command_rotate) row(command_agent)
+/* clang-format off */
+#define EACH_COMMAND(row) \
+        row(command_enable_db) \
+        row(command_disable_db) \
+        row(command_enable_table) \
+        row(command_disable_table) \
+        row(command_help_change_data_capture) \
+        row(command_get_all_changes) \
+        row(command_get_min_lsn) \
+        row(command_get_max_lsn) \
+        row(command_increment_lsn) \
+        row(command_decrement_lsn) \
+        row(command_status) \
+        row(command_add_job) \
+        row(command_drop_job) \
+        row(command_change_job) \
+        row(command_help_jobs) \
+        row(command_start_job) \
+        row(command_stop_job) \
+        row(command_scan) \
+        row(command_rotate) \
+        row(command_agent)
+/* clang-format on */
 
 #define DECLARE(name) extern const struct command name;
 #define LIST(name) &name,
