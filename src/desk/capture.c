@@ -165,6 +165,8 @@ static int work(struct capture *capture, bool is_event, int64_t now, struct prob
         if (r == 0)
                 r = capture_is_in_passes(capture) ? work_in_passes(capture, is_event, now)
                                                   : follow_log(capture, is_event, now);
+        if (r == 0)
+                r = capture_step_cleanup(capture);
         return r == -EAGAIN ? 0 : r;
 }
 
@@ -187,6 +189,7 @@ static int64_t next_wait(struct capture *capture, int64_t now)
                 wait = least(wait, capture->pause_ns);
                 capture->pause_ns = least(capture->pause_ns * 2, longest_pause_ns);
         }
+        wait = least(wait, capture_cleanup_wait(capture));
         if (is_in_passes)
                 return wait > 0 ? wait : 0;
         if (capture->is_dirty || capture->is_behind)
@@ -256,6 +259,8 @@ int capture_publish(struct capture *capture, const struct capture_measure *measu
                 if (r == -ENOENT)
                         r = 0; /* its instance was disabled meanwhile */
         }
+        if (r == 0)
+                r = capture_note_listed(capture);
         if (r == 0)
                 r = store_commit(capture->store);
         if (r < 0) {

@@ -262,6 +262,8 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
         if (r == 0)
                 r = capture_reopen(capture, problem);
         if (r == 0)
+                r = capture_open_cleanup(capture);
+        if (r == 0)
                 r = capture_sync(capture);
         if (r < 0) {
                 capture_close(capture);

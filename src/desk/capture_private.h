@@ -7,6 +7,7 @@
  *   capture_cycle.c    one scan cycle, durability, the pin
  *   capture_request.c  instances that come and go, requests of commands
  *   capture_jobs.c     the job: running, stopped, in passes
+ *   capture_cleanup.c  the cleanup job
  */
 #ifndef CDC_CAPTURE_PRIVATE_H
 #define CDC_CAPTURE_PRIVATE_H
@@ -14,11 +15,22 @@
 #include "desk/capture.h"
 #include "desk/scan.h"
 #include "meaning/logreader.h"
+#include "memory/cleanup.h"
 #include "memory/jobs.h"
 #include "memory/requests.h"
 #include "source/checkpoint.h"
 #include "source/identity.h"
 #include "source/pin.h"
+
+/* The cleanup job (capture_cleanup.c). */
+struct capture_cleanup {
+        int64_t due_ns;        /* wall time: when it begins next */
+        int64_t linger_due_ns; /* running time: when a withdrawn file may go; 0 = not known */
+        int64_t retry_ns;      /* monotonic: not before */
+        int64_t threshold;     /* rows a batch, of the purge at work */
+        bool is_purging;
+        struct cleanup_purge purge;
+};
 
 struct capture {
         struct capture_options options;
@@ -52,8 +64,9 @@ struct capture {
         int64_t seen_ns;        /* and when that was */
         int64_t open_ns;        /* how long the open part of a checkpoint takes */
         struct capture_pulse pulse;
-        bool is_stopped;    /* the capture job is; requests are answered, the pin is kept */
-        int64_t pass_ns;    /* when the next pass is due, if the job works in passes */
+        bool is_stopped; /* the capture job is; requests are answered, the pin is kept */
+        int64_t pass_ns; /* when the next pass is due, if the job works in passes */
+        struct capture_cleanup cleanup;
         int64_t rotate_id;  /* request that waits for files to be listed, or 0 */
         int64_t request_id; /* last request taken */
 };
@@ -107,6 +120,17 @@ int capture_run_pass(struct capture *capture, int64_t now);
 int64_t capture_pass_wait(const struct capture *capture, int64_t now);
 /* 1: it was one of start-job, stop-job, scan, and is finished; 0: another; or negative errno. */
 int capture_answer_job(struct capture *capture, const struct request *request);
+
+/* capture_cleanup.c */
+int capture_open_cleanup(struct capture *capture);
+/* Moves marks where that is due, and deletes at most one batch of rows. */
+int capture_step_cleanup(struct capture *capture);
+/* How long it may be left alone. */
+int64_t capture_cleanup_wait(const struct capture *capture);
+/* Files were published, in this transaction. */
+int capture_note_listed(struct capture *capture);
+/* As capture_answer_job: cleanup, stop-cleanup, cleanup-change-table. */
+int capture_answer_cleanup(struct capture *capture, const struct request *request);
 
 /* capture.c */
 /* The end of the log was found. */

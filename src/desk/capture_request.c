@@ -239,6 +239,8 @@ static int answer(struct capture *capture, const struct request *request)
         if (strcmp(request->command, "refresh") == 0)
                 return capture_finish(capture, request->id, 0, NULL);
         int r = capture_answer_job(capture, request);
+        if (r == 0)
+                r = capture_answer_cleanup(capture, request);
         if (r != 0)
                 return r < 0 ? r : 0;
         return refuse(capture, request->id, -ENOTSUP, "this agent does not know the command");

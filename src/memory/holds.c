@@ -62,7 +62,7 @@ static int mark_yielded(struct store *store, int64_t object_id, const char *name
 
 #define IS_LIVE "yielded IS NULL AND (expires IS NULL OR expires > ?1)"
 
-int holds_yield(struct store *store, const struct lsn *below, int64_t now_ns, char **ret_line)
+int holds_yield(struct store *store, int64_t now_ns, char **ret_line)
 {
         _cleanup_(sql_donep) sqlite3_stmt *stmt = NULL;
         _cleanup_free_ char *name = NULL, *instance = NULL;
@@ -71,12 +71,10 @@ int holds_yield(struct store *store, const struct lsn *below, int64_t now_ns, ch
         int r = store_statement(store,
                 "SELECT object_id, name, lsn, capture_instance FROM cdcfs_holds"
                 " JOIN change_tables USING(object_id)"
-                " WHERE " IS_LIVE " AND (?2 IS NULL OR lsn < ?2) ORDER BY lsn, created LIMIT 1",
+                " WHERE " IS_LIVE " ORDER BY lsn, created LIMIT 1",
                 &stmt);
         if (r == 0)
                 r = sql_bind_time(stmt, 1, now_ns);
-        if (r == 0 && below)
-                r = sql_bind_lsn(stmt, 2, *below);
         if (r == 0)
                 r = sql_next(stmt);
         if (r <= 0)

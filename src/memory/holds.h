@@ -27,9 +27,8 @@ int holds_set(struct store *store, const struct hold *hold);
 /* -ENOENT: no such hold. */
 int holds_remove(struct store *store, int64_t object_id, const char *name);
 /* The live hold that is lowest, over all instances, yields. 1 with its line for the record (the
- * caller frees it), 0 if there is none, or negative errno. Holds at or above `below` (NULL: all)
- * keep nothing and do not yield. */
-int holds_yield(struct store *store, const struct lsn *below, int64_t now_ns, char **ret_line);
+ * caller frees it), 0 if there is none, or negative errno. */
+int holds_yield(struct store *store, int64_t now_ns, char **ret_line);
 
 /* The lowest live hold of an instance: 1 with its LSN and name (the caller frees it; ret_name may
  * be NULL), 0, or negative errno. */
