@@ -9,7 +9,9 @@
  * a random workload of 250 to 450 transactions, and checkpoints, long readers, killed agents and
  * late instances around them. Every writer records what SQLite says a transaction changed: by the
  * session extension, or by the content of tables before and after. Each round's instances are
- * then read with `cdcctl get-all-changes`, as CSV and as JSONL, and compared row by row.
+ * then read with `cdcctl get-all-changes`, as CSV and as JSONL, and compared row by row. At the end
+ * of a round the agent ends as the last one, and the application's database must be whole and hold
+ * what it held.
  *
  * Modes: steady (the agent runs all the time), kill (it is killed and restarted while the log
  * cannot be reset: nothing may be lost), chaos (checkpoints go on while no agent runs: gaps are

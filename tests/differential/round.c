@@ -189,6 +189,51 @@ static int round_check(struct round *round, struct report *report, struct totals
         return result < 0 ? round_fail(round, "the check", result) : 0;
 }
 
+/* A hash over all watched tables, and what SQLite says of the file: "ok" is 0 problems. */
+static int look_at_database(struct round *round, uint64_t *ret_hash, char *ret_problem, size_t size)
+{
+        _cleanup_database_ sqlite3 *db = NULL;
+        _cleanup_statement_ sqlite3_stmt *statement = NULL;
+        _cleanup_bytes_ struct bytes bytes = {0};
+        ret_problem[0] = 0;
+        if (sqlite3_open_v2(round->settings.database, &db, SQLITE_OPEN_READWRITE, NULL) !=
+                SQLITE_OK)
+                return -EIO;
+        sqlite3_busy_timeout(db, 20000);
+        int result = truth_dump_all(db, round->shared, DUMP_IS_TRUTH, &bytes);
+        *ret_hash = bytes_hash(bytes.data, bytes.size);
+        if (result < 0)
+                snprintf(ret_problem, size, "%s", sqlite3_errmsg(db));
+        else if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(3)", -1, &statement, NULL) ==
+                         SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW)
+                snprintf(ret_problem, size, "%s", sqlite3_column_text(statement, 0));
+        return strcmp(ret_problem, "ok") == 0 ? 0 : -EBADMSG;
+}
+
+/* The agent ends last, with no application there, and the database is opened again: it must be
+ * whole, and what it was. */
+static int round_end_agent(struct round *round, struct report *report)
+{
+        char problem[300];
+        uint64_t before = 0, after = 0;
+        int result = look_at_database(round, &before, problem, sizeof(problem));
+        if (result < 0)
+                report_difference(
+                        report, NULL, NULL, "the database under capture is broken: %s", problem);
+        result = agent_stop(&round->agent);
+        if (result < 0)
+                return round_fail(round, "the agent does not end well", result);
+        result = look_at_database(round, &after, problem, sizeof(problem));
+        if (result < 0)
+                report_difference(report, NULL, NULL,
+                        "the database is broken when the agent has ended: %s", problem);
+        else if (before != after)
+                report_difference(report, NULL, NULL,
+                        "commits of the application are gone when the agent has ended");
+        return 0;
+}
+
 static int round_batches(struct round *round, FILE *file, struct totals *totals)
 {
         struct report report = {.file = file, .settings = &round->settings};
@@ -203,6 +248,8 @@ static int round_batches(struct round *round, FILE *file, struct totals *totals)
                 if (result == 0 && round->programs->is_mounting && !report.differences)
                         result = batch_check_mount(round, &report);
         }
+        if (result == 0)
+                result = round_end_agent(round, &report);
         totals->differences += report.differences;
         return result;
 }
@@ -226,7 +273,7 @@ static void count_round(const struct round *round, struct totals *totals)
 
 static int round_finish(struct round *round, int result, bool is_removed)
 {
-        int stopped = result < 0 ? agent_kill(&round->agent) : agent_stop(&round->agent);
+        int stopped = result < 0 ? agent_kill(&round->agent) : 0;
         if (result == 0 && stopped < 0)
                 result = round_fail(round, "the agent does not end well", stopped);
         instances_release(&round->instances);
