@@ -27,6 +27,8 @@
         row(command_start_job) \
         row(command_stop_job) \
         row(command_scan) \
+        row(command_cleanup_change_table) \
+        row(command_hold) \
         row(command_rotate) \
         row(command_agent)
 /* clang-format on */

@@ -22,6 +22,7 @@
 #include "desk/sealer.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
+#include "memory/cleanup.h"
 #include "memory/store.h"
 #include "source/check.h"
 #include "source/identity.h"
@@ -187,7 +188,12 @@ static struct capture_options capture_options_of(const struct cdc_engine *engine
                 .log = &engine->log,
                 .limits = SEGMENTS_LIMITS_DEFAULT,
                 .is_barrier_off = engine->options.is_barrier_off,
+                .is_wake_off = engine->options.is_wake_off,
+                .linger_ns = CLEANUP_LINGER_NS,
+                .max_store = engine->options.max_store,
         };
+        if (engine->options.linger_seconds > 0)
+                o.linger_ns = engine->options.linger_seconds * INT64_C(1000000000);
         if (engine->options.segment_bytes > 0)
                 o.limits.size = engine->options.segment_bytes;
         if (engine->options.segment_age_seconds > 0)

@@ -184,6 +184,42 @@ static int add_stopped(struct facts *facts, sqlite3 *store)
         return r;
 }
 
+/* What consumers keep from cleanup, and when that ran last. */
+static int add_holds(struct facts *facts, sqlite3 *store, int64_t cleaned_ns)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        add_time(facts, "last_cleanup", cleaned_ns);
+        int r = problem_errno(sqlite3_prepare_v2(store,
+                "SELECT lsn, capture_instance || ': ' || name || ' from ',"
+                "  coalesce(', yielded ' || yielded, ', until ' || expires, '') FROM cdcfs_holds"
+                " JOIN change_tables USING(object_id) ORDER BY object_id, name",
+                -1, &stmt, NULL));
+        while (r >= 0 && (r = sql_next(stmt)) > 0) {
+                _cleanup_(buf_release) struct buf line = BUF_INIT;
+                char text[LSN_TEXT_SIZE];
+                struct lsn lsn;
+                sql_column_lsn(stmt, 0, &lsn);
+                lsn_format(lsn, text);
+                buf_append_format(&line, "%s%s%s", (const char *)sqlite3_column_text(stmt, 1), text,
+                        (const char *)sqlite3_column_text(stmt, 2));
+                add_text(facts, "hold", buf_string(&line));
+                r = buf_error(&line);
+        }
+        return r;
+}
+
+static int read_cleaned(sqlite3 *store, int64_t *ret_ns)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = problem_errno(
+                sqlite3_prepare_v2(store, "SELECT cleaned_ns FROM cdcfs_state", -1, &stmt, NULL));
+        if (r == 0)
+                r = sql_next(stmt);
+        if (r > 0)
+                *ret_ns = sqlite3_column_int64(stmt, 0);
+        return r < 0 ? r : 0;
+}
+
 static int add_store(struct facts *facts, sqlite3 *store)
 {
         static const char counts[] =
@@ -195,11 +231,16 @@ static int add_store(struct facts *facts, sqlite3 *store)
         static const char last_error[] =
                 "SELECT entry_time || ' ' || error_message AS last_error FROM dm_cdc_errors "
                 "ORDER BY rowid DESC LIMIT 1";
+        int64_t cleaned_ns = 0;
         int r = add_select(facts, store, counts);
         if (r >= 0)
                 r = add_select(facts, store, last_error);
         if (r >= 0)
                 r = add_stopped(facts, store);
+        if (r >= 0)
+                r = read_cleaned(store, &cleaned_ns);
+        if (r >= 0)
+                r = add_holds(facts, store, cleaned_ns);
         return r < 0 ? r : add_gaps(facts, store);
 }
 

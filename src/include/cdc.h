@@ -122,6 +122,20 @@ struct cdc_scan {
 CDC_API int cdc_scan(const struct cdc_database *database, const struct cdc_scan *scan,
         struct cdc_error *ret_error);
 
+/* sys.sp_cdc_cleanup_change_table: raises the instance's low water mark (NULL: leaves it) and
+ * deletes what is below, at most `threshold` rows at once (CDC_UNSET = 5000). Returns when the mark
+ * has moved, durable; the agent deletes afterwards. 22964, 22957, 22850, 22920; -EBUSY: a consumer
+ * holds more. Notice 22852: rows could not be deleted, the mark stays where it is now. */
+CDC_API int cdc_cleanup_change_table(const struct cdc_database *database, const char *instance,
+        const char *low_water_mark, int64_t threshold, cdc_notice notice, void *context,
+        struct cdc_error *ret_error);
+/* Cleanup keeps what the instance has from lsn on, for a consumer of that name; set again it moves.
+ * expires: a time, or NULL = never. -ERANGE: it is not there any more, or not yet. */
+CDC_API int cdc_hold(const struct cdc_database *database, const char *name, const char *instance,
+        const char *lsn, const char *expires, struct cdc_error *ret_error);
+CDC_API int cdc_remove_hold(const struct cdc_database *database, const char *name,
+        const char *instance, struct cdc_error *ret_error);
+
 /* ---- queries --------------------------------------------------------------------------- */
 
 enum cdc_type { CDC_NULL, CDC_INTEGER, CDC_REAL, CDC_TEXT, CDC_BLOB };
@@ -193,6 +207,10 @@ struct cdc_engine_options {
         uint64_t segment_bytes;       /* 0 = 16 MiB */
         unsigned segment_age_seconds; /* 0 = 300 */
         bool is_barrier_off;          /* never takes the application's write lock */
+        bool is_wake_off; /* pollinginterval is the real wait between two passes, as in SQL Server
+                           */
+        unsigned linger_seconds; /* how long a withdrawn file opens by its name; 0 = 900 */
+        uint64_t max_store;      /* bytes of the store, over which holds yield; 0 = no limit */
 };
 
 /* Checks that the database is enabled and can be captured, and that no other process runs its

@@ -26,7 +26,8 @@
 #include "ground/problem.h"
 #include "memory/store.h"
 
-enum { CLEANUP_MINUTE_LINGER = 15 };
+/* How long a withdrawn file can still be opened, unless an option says otherwise. */
+#define CLEANUP_LINGER_NS (INT64_C(15) * 60 * 1000000000)
 
 /* What a decision is made by. */
 struct cleanup_now {
