@@ -14,11 +14,19 @@
         row(command_enable_table) \
         row(command_disable_table) \
         row(command_help_change_data_capture) \
+        row(command_get_captured_columns) \
+        row(command_get_ddl_history) \
         row(command_get_all_changes) \
+        row(command_get_net_changes) \
         row(command_get_min_lsn) \
         row(command_get_max_lsn) \
         row(command_increment_lsn) \
         row(command_decrement_lsn) \
+        row(command_map_time_to_lsn) \
+        row(command_map_lsn_to_time) \
+        row(command_get_column_ordinal) \
+        row(command_has_column_changed) \
+        row(command_is_bit_set) \
         row(command_status) \
         row(command_add_job) \
         row(command_drop_job) \
@@ -27,8 +35,8 @@
         row(command_start_job) \
         row(command_stop_job) \
         row(command_scan) \
-        row(command_cleanup_change_table) \
         row(command_hold) \
+        row(command_cleanup_change_table) \
         row(command_rotate) \
         row(command_agent)
 /* clang-format on */

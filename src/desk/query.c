@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * query: the change function, the interval and the report of instances.
- *
- * Everything is read from the store alone, opened for reading: nothing is written, and no file
- * appears beside a store that nobody has open. Status is in status.c.
+ * query: the interval and the report of instances. The functions are in query_changes.c and
+ * query_scalars.c, what is told of one instance in query_reports.c, status in status.c.
  */
+#include "desk/query.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "cdc.h"
 #include "desk/call.h"
 #include "desk/rows.h"
+#include "faces/functions.h"
 #include "faces/validity.h"
 #include "ground/cleanup.h"
 #include "memory/sql.h"
 
-enum {
-        NUMBER_NO_OBJECT = 22981,
-        NUMBER_NOT_ENABLED = 22985,
-        NUMBER_RANGE = 313,
-};
+enum { NUMBER_NOT_ENABLED = 22985 };
 
-static int open_store(
+int query_open(
         const struct cdc_database *database, struct problem *problem, struct store **ret_store)
 {
         _cleanup_(call_paths_release) struct call_paths paths = {0};
@@ -29,81 +25,9 @@ static int open_store(
         return r < 0 ? r : call_open_store(&paths, STORE_READ, problem, ret_store);
 }
 
-/* -EAGAIN is kept for "nothing new yet". */
-static int not_again(int r)
+int query_not_again(int result)
 {
-        return r == -EAGAIN ? -EBUSY : r;
-}
-
-static int find_instance(
-        struct store *store, const char *name, struct problem *problem, int64_t *ret_object_id)
-{
-        _cleanup_(sql_donep) sqlite3_stmt *stmt = NULL;
-        int r = store_statement(store,
-                "SELECT object_id FROM change_tables WHERE capture_instance = ? COLLATE BINARY",
-                &stmt);
-        if (r < 0 || (r = sql_bind_text(stmt, 1, name)) < 0 || (r = sql_next(stmt)) < 0)
-                return r;
-        if (r == 0)
-                return problem_set(problem, ENOENT, NUMBER_NO_OBJECT,
-                        "there is no capture instance '%s'; cdcctl help-change-data-capture lists "
-                        "them",
-                        name);
-        *ret_object_id = sqlite3_column_int64(stmt, 0);
-        return 0;
-}
-
-struct range {
-        const char *instance;
-        const char *from;
-        const char *to;
-        const char *filter;
-};
-
-static int parse_filter(const char *text, struct problem *problem, enum changes_filter *ret_filter)
-{
-        if (changes_parse_filter(text ? text : "all update old", ret_filter) == 0)
-                return 0;
-        return problem_set(problem, EINVAL, NUMBER_RANGE,
-                "there is no row filter '%s', but 'all' and 'all update old'", text);
-}
-
-static int open_changes(struct store *store, const struct range *range, struct problem *problem,
-        struct changes **ret_changes)
-{
-        enum changes_filter filter;
-        struct lsn from, to;
-        int64_t object_id;
-        sqlite3 *db = store_db(store);
-        int r = parse_filter(range->filter, problem, &filter);
-        if (r == 0)
-                r = not_again(store_begin_read(store));
-        if (r == 0)
-                r = not_again(find_instance(store, range->instance, problem, &object_id));
-        if (r == 0)
-                r = validity_parse(range->from, range->to, &from, &to, problem);
-        if (r < 0)
-                return r;
-        r = validity_check(db, object_id, from, to, problem);
-        if (r == -EAGAIN && !problem->message[0])
-                return -EBUSY;
-        return r < 0 ? r : not_again(changes_open(db, object_id, from, to, filter, ret_changes));
-}
-
-CDC_API int cdc_get_all_changes(const struct cdc_database *database, const char *instance,
-        const char *from, const char *to, const char *row_filter, struct cdc_rows **ret_rows,
-        struct cdc_error *ret_error)
-{
-        const struct range range = {instance, from, to, row_filter};
-        struct problem problem = {0};
-        _cleanup_(store_closep) struct store *store = NULL;
-        _cleanup_changes_ struct changes *changes = NULL;
-        int r = not_again(open_store(database, &problem, &store));
-        if (r == 0)
-                r = open_changes(store, &range, &problem, &changes);
-        if (r == 0)
-                r = rows_of_changes(steal(store), steal(changes), ret_rows);
-        return call_answer(r, &problem, ret_error);
+        return result == -EAGAIN ? -EBUSY : result;
 }
 
 static void format_or_empty(bool is_pending, struct lsn lsn, char ret_text[LSN_TEXT_SIZE + 1])
@@ -120,9 +44,9 @@ CDC_API int cdc_get_min_lsn(const struct cdc_database *database, const char *ins
         _cleanup_(store_closep) struct store *store = NULL;
         struct validity validity;
         int64_t object_id = 0;
-        int r = open_store(database, &problem, &store);
+        int r = query_open(database, &problem, &store);
         if (r == 0 && instance)
-                r = find_instance(store, instance, &problem, &object_id);
+                r = functions_find_instance(store_db(store), instance, &problem, &object_id);
         if (r == 0)
                 r = validity_read(store_db(store), object_id, &validity);
         if (r == 0)
@@ -136,7 +60,7 @@ CDC_API int cdc_get_max_lsn(
         struct problem problem = {0};
         _cleanup_(store_closep) struct store *store = NULL;
         struct validity validity;
-        int r = open_store(database, &problem, &store);
+        int r = query_open(database, &problem, &store);
         if (r == 0)
                 r = validity_read(store_db(store), 0, &validity);
         if (r == 0)
@@ -218,7 +142,7 @@ CDC_API int cdc_help_change_data_capture(const struct cdc_database *database, co
         struct problem problem = {0};
         _cleanup_(store_closep) struct store *store = NULL;
         _cleanup_(result_close) struct result result = {0};
-        int r = open_store(database, &problem, &store);
+        int r = query_open(database, &problem, &store);
         if (r == 0 && table)
                 r = check_tracked(store, table, &problem);
         if (r == 0)

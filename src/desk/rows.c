@@ -19,7 +19,8 @@ enum { WRITE_SIZE = 64 << 10 };
 struct cdc_rows {
         struct store *store;     /* owned, or NULL */
         sqlite3 *db;             /* owned, or NULL */
-        struct changes *changes; /* owned; NULL: result has the rows */
+        struct changes *changes; /* owned, or NULL */
+        struct netchanges *net;  /* owned; NULL and no changes: result has the rows */
         struct result result;
         const struct result_shape *shape;
         const struct value *values; /* of the row in hand */
@@ -28,7 +29,9 @@ struct cdc_rows {
 
 static int finish(struct cdc_rows *rows, struct cdc_rows **ret_rows)
 {
-        rows->shape = rows->changes ? changes_shape(rows->changes) : &rows->result.shape;
+        rows->shape = rows->changes ? changes_shape(rows->changes)
+                      : rows->net   ? netchanges_shape(rows->net)
+                                    : &rows->result.shape;
         rows->texts = calloc(rows->shape->count, sizeof(*rows->texts));
         if (!rows->texts) {
                 cdc_rows_close(rows);
@@ -48,6 +51,19 @@ int rows_of_changes(struct store *store, struct changes *changes, struct cdc_row
         }
         rows->store = store;
         rows->changes = changes;
+        return finish(rows, ret_rows);
+}
+
+int rows_of_net(struct store *store, struct netchanges *net, struct cdc_rows **ret_rows)
+{
+        struct cdc_rows *rows = calloc(1, sizeof(*rows));
+        if (!rows) {
+                netchanges_close(net);
+                store_close(store);
+                return -ENOMEM;
+        }
+        rows->store = store;
+        rows->net = net;
         return finish(rows, ret_rows);
 }
 
@@ -86,6 +102,7 @@ CDC_API void cdc_rows_close(struct cdc_rows *rows)
                 buf_release(&rows->texts[i]);
         free(rows->texts);
         changes_close(rows->changes);
+        netchanges_close(rows->net);
         result_close(&rows->result);
         store_close(rows->store);
         sqlite3_close_v2(rows->db);
@@ -105,6 +122,7 @@ CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column)
 CDC_API int cdc_rows_next(struct cdc_rows *rows)
 {
         int r = rows->changes ? changes_next(rows->changes, &rows->values)
+                : rows->net   ? netchanges_next(rows->net, &rows->values)
                               : result_next(&rows->result, &rows->values);
         return r == 0 && rows->store ? store_check_read(rows->store) : r;
 }

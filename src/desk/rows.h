@@ -10,12 +10,14 @@
 
 #include "cdc.h"
 #include "faces/changes.h"
+#include "faces/netchanges.h"
 #include "faces/result.h"
 #include "memory/store.h"
 
 /* Rows of a change function. The store has the read transaction open that they were checked in;
  * both end with the rows. */
 int rows_of_changes(struct store *store, struct changes *changes, struct cdc_rows **ret_rows);
+int rows_of_net(struct store *store, struct netchanges *net, struct cdc_rows **ret_rows);
 /* Rows of a SELECT on the store, prepared and bound. */
 int rows_of_select(struct store *store, struct result *result, struct cdc_rows **ret_rows);
 /* Rows of a SELECT on a database of its own, which ends with the rows. */

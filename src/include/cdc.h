@@ -166,6 +166,22 @@ CDC_API int cdc_status(const struct cdc_database *database, struct cdc_rows **re
 CDC_API int cdc_get_all_changes(const struct cdc_database *database, const char *instance,
         const char *from, const char *to, const char *row_filter, struct cdc_rows **ret_rows,
         struct cdc_error *ret_error);
+/* cdc.fn_cdc_get_net_changes_<instance>: at most one row a key; row_filter 'all', 'all with mask'
+ * (NULL means this) or 'all with merge'. Also -ENOTSUP (208): the instance does not support them.
+ */
+CDC_API int cdc_get_net_changes(const struct cdc_database *database, const char *instance,
+        const char *from, const char *to, const char *row_filter, struct cdc_rows **ret_rows,
+        struct cdc_error *ret_error);
+/* The same over the transactions with from_time < commit time <= to_time: the to of one call is
+ * the from of the next. Times as `2026-11-30T10:00:00Z`, with up to six decimals; NULL = the end
+ * of the validity interval. A to_time up to which nobody has read the log yet is -ERANGE; a window
+ * without transactions has no rows. */
+CDC_API int cdc_get_all_changes_by_time(const struct cdc_database *database, const char *instance,
+        const char *from_time, const char *to_time, const char *row_filter,
+        struct cdc_rows **ret_rows, struct cdc_error *ret_error);
+CDC_API int cdc_get_net_changes_by_time(const struct cdc_database *database, const char *instance,
+        const char *from_time, const char *to_time, const char *row_filter,
+        struct cdc_rows **ret_rows, struct cdc_error *ret_error);
 /* sys.fn_cdc_get_min_lsn, sys.fn_cdc_get_max_lsn, as text 8:8:4 (23 bytes). instance NULL = the
  * database's. *ret_text is "" while the instance is pending. */
 CDC_API int cdc_get_min_lsn(const struct cdc_database *database, const char *instance,
@@ -176,6 +192,29 @@ CDC_API int cdc_get_max_lsn(
 /* sys.fn_cdc_increment_lsn, sys.fn_cdc_decrement_lsn: the neighbour of any LSN text. -EINVAL. */
 CDC_API int cdc_increment_lsn(const char *lsn, char ret_text[24], struct cdc_error *ret_error);
 CDC_API int cdc_decrement_lsn(const char *lsn, char ret_text[24], struct cdc_error *ret_error);
+
+/* sys.fn_cdc_map_time_to_lsn: 'largest less than', 'largest less than or equal', 'smallest greater
+ * than' or 'smallest greater than or equal' a time. "" where no transaction is such. */
+CDC_API int cdc_map_time_to_lsn(const struct cdc_database *database,
+        const char *relational_operator, const char *time, char ret_text[24],
+        struct cdc_error *ret_error);
+/* sys.fn_cdc_map_lsn_to_time: the commit time of the transaction with exactly this LSN, or "". */
+CDC_API int cdc_map_lsn_to_time(const struct cdc_database *database, const char *lsn,
+        char ret_text[28], struct cdc_error *ret_error);
+/* sys.fn_cdc_is_bit_set: mask as `\x…`, `0x…` or hex digits. 0 beyond its end. */
+CDC_API int cdc_is_bit_set(
+        unsigned position, const char *mask, bool *ret_bit, struct cdc_error *ret_error);
+/* sys.fn_cdc_get_column_ordinal: 0 for a column that the instance has not. */
+CDC_API int cdc_get_column_ordinal(const struct cdc_database *database, const char *instance,
+        const char *column, unsigned *ret_ordinal, struct cdc_error *ret_error);
+/* sys.fn_cdc_has_column_changed; -ENOENT also for a column that the instance has not. */
+CDC_API int cdc_has_column_changed(const struct cdc_database *database, const char *instance,
+        const char *column, const char *mask, bool *ret_changed, struct cdc_error *ret_error);
+/* sys.sp_cdc_get_captured_columns, sys.sp_cdc_get_ddl_history of one instance. */
+CDC_API int cdc_get_captured_columns(const struct cdc_database *database, const char *instance,
+        struct cdc_rows **ret_rows, struct cdc_error *ret_error);
+CDC_API int cdc_get_ddl_history(const struct cdc_database *database, const char *instance,
+        struct cdc_rows **ret_rows, struct cdc_error *ret_error);
 
 CDC_API unsigned cdc_rows_columns(const struct cdc_rows *rows);
 CDC_API const char *cdc_rows_name(const struct cdc_rows *rows, unsigned column);
@@ -333,6 +372,14 @@ CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *c
 CDC_API const struct cdc_file *cdc_catalog_find_ino(
         const struct cdc_catalog *catalog, uint64_t ino);
 
+/* The inode number of what live/ shows of an instance in a format: its oldest file that is not
+ * listed yet. It keeps the number when it is listed. 0: there is none, the instance is pending. */
+CDC_API uint64_t cdc_catalog_live(const struct cdc_catalog *catalog,
+        const struct cdc_instance *instance, unsigned format);
+/* Whose live file has the number; NULL: it is none of the catalog's. */
+CDC_API const struct cdc_instance *cdc_catalog_find_live(
+        const struct cdc_catalog *catalog, uint64_t ino, unsigned *ret_format);
+
 /* Renders a document as of now: *ret_bytes is the caller's to free. instance NULL = the root's;
  * pulse NULL = no engine runs here. *ret_mtime_ns: of what it tells, 0 if nothing dates it.
  * -ENOENT: the instance is gone, or has no such document. */
@@ -353,5 +400,28 @@ CDC_API int cdc_content_read(
 CDC_API int cdc_content_try_read(
         struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
 CDC_API void cdc_content_close(struct cdc_content *content); /* NULL is allowed */
+
+/* A file that is not listed yet (or was so when it was opened): it grows by whole transactions. */
+struct cdc_live;
+struct cdc_live_status {
+        uint64_t size;
+        int64_t mtime_ns; /* moves with each growth */
+        bool is_listed;   /* meanwhile: size and mtime will never change again */
+};
+/* As of the newest commit in the store. What is rendered for it is remembered, and the next call
+ * goes on from there. -ENOENT: no such file; -ESTALE: its instance is gone. */
+CDC_API int cdc_live_stat(
+        struct cdc_view *view, uint64_t ino, struct cdc_live_status *ret_status);
+/* The same if it is quick; -EAGAIN where much must be rendered first. */
+CDC_API int cdc_live_try_stat(
+        struct cdc_view *view, uint64_t ino, struct cdc_live_status *ret_status);
+/* A handle, good until it is closed, also when the file is listed meanwhile. Reads give what the
+ * last cdc_live_stat of anybody told, at least; otherwise as those of a content. */
+CDC_API int cdc_live_open(struct cdc_view *view, uint64_t ino, struct cdc_live **ret_live);
+CDC_API int cdc_live_read(
+        struct cdc_live *live, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
+CDC_API int cdc_live_try_read(
+        struct cdc_live *live, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
+CDC_API void cdc_live_close(struct cdc_live *live); /* NULL is allowed */
 
 #endif
