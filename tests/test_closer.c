@@ -14,6 +14,24 @@ static struct files unpublished(struct files_fixture *f)
         return files;
 }
 
+/* From each checkpoint on come the bytes that stand there. */
+static void expect_checkpoints(sqlite3 *db, const struct file_row *file,
+        const struct files_measure *measure, const struct buf *whole)
+{
+        const struct checkpoints *checkpoints = &measure->checkpoints;
+        cr_assert_geq(checkpoints->count, whole->size >> 20);
+        cr_expect_leq(checkpoints->items[0].offset, 17 << 10);
+        for (size_t i = 0; i < checkpoints->count; i++) {
+                _cleanup_(buf_release) struct buf buf = BUF_INIT;
+                struct filebytes_position position = {
+                        checkpoints->items[i].offset, checkpoints->items[i].change};
+                cr_assert_geq(filebytes_render(db, file, 1000, &position, &buf, NULL), 0);
+                cr_assert_leq(checkpoints->items[i].offset + buf.size, whole->size);
+                cr_expect_eq(
+                        memcmp(whole->data + checkpoints->items[i].offset, buf.data, buf.size), 0);
+        }
+}
+
 Test(closer, measures_the_very_bytes_that_are_read)
 {
         struct files_fixture f;
@@ -41,6 +59,8 @@ Test(closer, measures_the_very_bytes_that_are_read)
                 cr_expect_eq((size_t)measure.bytes, buf.size);
                 cr_expect_eq(memcmp(measure.sha256, digest, HASH_SIZE), 0);
                 cr_expect_eq(measure.odd_text, 0);
+                expect_checkpoints(db, &files.items[i], &measure, &buf);
+                checkpoints_release(&measure.checkpoints);
         }
         files_release(&files);
         files_fixture_close(&f);

@@ -71,14 +71,13 @@ static void wake_capture(void *context)
 
 static void publish(struct cdc_engine *engine)
 {
-        struct capture_measure *measures = NULL;
+        const struct capture_measure *measures = NULL;
         size_t count = sealer_take(engine->sealer, &measures);
         if (count == 0)
                 return;
         int r = capture_publish(engine->capture, measures, count);
         if (r < 0)
                 log_line(&engine->log, LOG_ERR_LEVEL, "cannot list files: %s", strerror(-r));
-        free(measures);
         if (r < 0)
                 sealer_poke(engine->sealer); /* measured again, listed then */
         sealer_listed(engine->sealer);

@@ -29,8 +29,17 @@ struct sealer {
         bool has_work;
         struct capture_measure *results; /* owned; wait to be taken */
         size_t count;
-        bool is_taken; /* the capture thread has results that it has not listed yet */
+        bool is_taken; /* the capture thread has them and has not listed them yet */
 };
+
+static void free_results(struct sealer *sealer)
+{
+        for (size_t i = 0; i < sealer->count; i++)
+                checkpoints_release(&sealer->results[i].measure.checkpoints);
+        free(sealer->results);
+        sealer->results = NULL;
+        sealer->count = 0;
+}
 
 static int deliver(struct sealer *sealer, const struct capture_measure *measure)
 {
@@ -56,8 +65,8 @@ static int measure_all(struct sealer *sealer, const struct files *files, size_t 
                         r = 0; /* its instance was disabled meanwhile */
                         continue;
                 }
-                if (r == 0)
-                        r = deliver(sealer, &m);
+                if (r == 0 && (r = deliver(sealer, &m)) < 0)
+                        checkpoints_release(&m.measure.checkpoints);
                 if (r == 0)
                         (*ret_measured)++;
         }
@@ -84,7 +93,7 @@ static void *run(void *context)
         struct sealer *sealer = context;
         pthread_mutex_lock(&sealer->lock);
         while (!atomic_load(&sealer->is_stopping)) {
-                if (!sealer->has_work || sealer->count > 0 || sealer->is_taken) {
+                if (!sealer->has_work || sealer->count > 0) {
                         pthread_cond_wait(&sealer->poked, &sealer->lock);
                         continue;
                 }
@@ -144,7 +153,7 @@ void sealer_stop(struct sealer *sealer)
         store_close(sealer->store);
         pthread_cond_destroy(&sealer->poked);
         pthread_mutex_destroy(&sealer->lock);
-        free(sealer->results);
+        free_results(sealer);
         free(sealer);
 }
 
@@ -160,17 +169,17 @@ void sealer_listed(struct sealer *sealer)
 {
         pthread_mutex_lock(&sealer->lock);
         sealer->is_taken = false;
+        free_results(sealer);
         pthread_cond_signal(&sealer->poked);
         pthread_mutex_unlock(&sealer->lock);
 }
 
-size_t sealer_take(struct sealer *sealer, struct capture_measure **ret_measures)
+size_t sealer_take(struct sealer *sealer, const struct capture_measure **ret_measures)
 {
         pthread_mutex_lock(&sealer->lock);
-        size_t count = sealer->count;
-        *ret_measures = steal(sealer->results);
-        sealer->count = 0;
-        sealer->is_taken = count > 0;
+        size_t count = sealer->is_taken ? 0 : sealer->count;
+        *ret_measures = sealer->results;
+        sealer->is_taken |= count > 0;
         pthread_mutex_unlock(&sealer->lock);
         return count;
 }

@@ -19,9 +19,9 @@ int sealer_start(const char *store, const struct log *log, void (*wake)(void *co
 void sealer_stop(struct sealer *sealer);
 /* Files were closed: look. From any thread. */
 void sealer_poke(struct sealer *sealer);
-/* Takes all results; the caller frees *ret_measures. Returns how many. Until sealer_listed is
- * called nothing more is measured, since what was taken still looks unlisted in the store. */
-size_t sealer_take(struct sealer *sealer, struct capture_measure **ret_measures);
+/* Takes all results, which are borrowed until sealer_listed. Returns how many. Until then nothing
+ * more is measured, since what was taken still looks unlisted in the store. */
+size_t sealer_take(struct sealer *sealer, const struct capture_measure **ret_measures);
 void sealer_listed(struct sealer *sealer);
 
 #endif

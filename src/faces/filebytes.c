@@ -13,6 +13,12 @@
 #include "faces/render.h"
 #include "ground/cleanup.h"
 
+size_t filebytes_piece(uint64_t offset)
+{
+        enum { HEAD = 16 << 10, SECOND = 128 << 10, USUAL = 1 << 20 };
+        return offset < HEAD ? HEAD : offset < SECOND ? SECOND : USUAL;
+}
+
 struct filebytes_position filebytes_start(const struct file_row *file)
 {
         return (struct filebytes_position){.offset = 0, .next_change = file->first_change};

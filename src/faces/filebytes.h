@@ -28,6 +28,9 @@ struct filebytes_position {
         uint64_t next_change; /* `__$seqval` that the first change after it has at least */
 };
 
+/* How many bytes a piece at an offset should have, so that pieces begin at the same offsets for
+ * whoever cuts a file: little for a glance at its head, a MiB for one who reads on. */
+size_t filebytes_piece(uint64_t offset);
 /* Before the header. */
 struct filebytes_position filebytes_start(const struct file_row *file);
 /* Appends at least `size` bytes (fewer at the end), whole changes always, and moves *position

@@ -183,6 +183,8 @@ int files_publish(struct store *store, uint64_t ino, const struct files_measure 
         if (r == 0)
                 r = store_measure(store, ino, measure, *ret_mtime_ns);
         if (r == 0)
+                r = checkpoints_add(store, ino, &measure->checkpoints);
+        if (r == 0)
                 r = touch_directory(store, object_id, *ret_mtime_ns);
         return r;
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include "ground/hash.h"
 #include "ground/lsn.h"
+#include "memory/checkpoints.h"
 #include "memory/store.h"
 
 enum { FILES_FORMAT_SIZE = 16 };
@@ -71,6 +72,7 @@ struct files_measure {
         int64_t bytes;
         uint8_t sha256[HASH_SIZE];
         int64_t odd_text;
+        struct checkpoints checkpoints; /* whoever measured owns them */
 };
 /* The name appears with this commit (the caller's transaction). mtime is the moment of closing,
  * raised where needed so that it rises strictly over all files of the store. Also the instance's

@@ -95,6 +95,16 @@ static const char sql_server_tables[] =
         "  yielded TEXT,"          /* NULL = it holds; else when it had to give way */             \
         "  PRIMARY KEY(object_id, name)) WITHOUT ROWID"
 
+/* Positions in files: they go with their file, whoever removes it. */
+#define CHECKPOINTS                                                                                \
+        "CREATE TABLE cdcfs_checkpoints("                                                          \
+        "  ino INTEGER NOT NULL,"                                                                  \
+        "  offset INTEGER NOT NULL,"                                                               \
+        "  change INTEGER NOT NULL,"                                                               \
+        "  PRIMARY KEY(ino, offset)) WITHOUT ROWID;"                                               \
+        "CREATE TRIGGER cdcfs_files_gone AFTER DELETE ON cdcfs_files BEGIN"                        \
+        "  DELETE FROM cdcfs_checkpoints WHERE ino = old.ino; END"
+
 static const char own_tables[] =
         "CREATE TABLE cdcfs_state(" /* one row; fields as struct state */
         "  id INTEGER PRIMARY KEY CHECK(id = 1),"
@@ -173,7 +183,8 @@ static const char own_tables[] =
         "  WHERE mtime_ns IS NULL;"
         "CREATE INDEX cdcfs_files_unstamped ON cdcfs_files(ino)"
         "  WHERE mtime_ns IS NOT NULL AND listed_ns IS NULL;"
-        "CREATE INDEX cdcfs_files_withdrawn ON cdcfs_files(object_id) WHERE is_withdrawn;"
+        "CREATE INDEX cdcfs_files_withdrawn ON cdcfs_files(object_id) WHERE "
+        "is_withdrawn;" CHECKPOINTS ";"
         "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
         "CREATE TABLE cdcfs_gaps("
         "  gap INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -211,6 +222,7 @@ static const char *const steps[STORE_VERSION] = {
               "CREATE INDEX cdcfs_files_withdrawn ON cdcfs_files(object_id) WHERE is_withdrawn;"
               "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
               "PRAGMA user_version = 2",
+        [2] = CHECKPOINTS "; PRAGMA user_version = 3",
 };
 
 static int read_version(sqlite3 *db, int *ret_version)

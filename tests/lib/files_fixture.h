@@ -176,6 +176,7 @@ static inline void files_fixture_publish(struct files_fixture *f)
                         files_publish(f->base.store, files.items[i].ino, &measure, &mtime_ns),
                         "files_publish");
                 store_fixture_commit(&f->base);
+                checkpoints_release(&measure.checkpoints);
         }
         files_release(&files);
 }
