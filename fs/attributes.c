@@ -42,7 +42,9 @@ void attributes_of_node(const struct attributes_owner *owner, const struct cdc_c
         *ret_entry = (struct fuse_entry_param){
                 .ino = node_id(node),
                 .attr_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,
-                .entry_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,
+                .entry_timeout = !node->file                ? ATTRIBUTES_DIRECTORY
+                                 : node->file->is_withdrawn ? 0 /* nobody tells when it goes */
+                                                            : ATTRIBUTES_FOREVER,
         };
         fill(owner, node->ino, node_mtime(catalog, node), &ret_entry->attr);
         if (node->file)

@@ -195,14 +195,20 @@ static const struct catalog_list *list_of(const struct cdc_instance *instance, u
         return format < entry->format_count ? &entry->formats[format] : NULL;
 }
 
+const struct cdc_file *catalog_newest_file(const struct catalog_list *list)
+{
+        if (list->block_count == 0)
+                return NULL;
+        const struct catalog_block *block = list->blocks[list->block_count - 1];
+        return &block->files[block->count - 1];
+}
+
 const struct cdc_file *cdc_catalog_last_file(
         const struct cdc_catalog *catalog, const struct cdc_instance *instance, unsigned format)
 {
         const struct catalog_list *list = list_of(instance, format);
-        if (!list || list->block_count == 0)
-                return NULL;
-        const struct catalog_block *block = list->blocks[list->block_count - 1];
-        return &block->files[block->count - 1];
+        const struct cdc_file *file = list ? catalog_newest_file(list) : NULL;
+        return file && !file->is_withdrawn ? file : NULL;
 }
 
 /* The first file that `is_before` does not hold for; files must be ordered by it. */
@@ -247,6 +253,8 @@ const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, uint64_t after)
 {
         const struct catalog_list *list = list_of(instance, format);
+        if (list && after < list->withdrawn_up_to)
+                after = list->withdrawn_up_to;
         return list ? first_not_before(list, has_ordinal_up_to, &after) : NULL;
 }
 
@@ -288,7 +296,8 @@ const struct cdc_file *cdc_catalog_find_ino(const struct cdc_catalog *catalog, u
         if (!slot || slot->ordinal == 0)
                 return NULL;
         const struct catalog_entry *entry = catalog_find_entry(catalog, slot->object_id);
-        return entry ? cdc_catalog_next_file(
-                               catalog, &entry->instance, slot->format, slot->ordinal - 1)
+        uint64_t before = slot->ordinal - 1;
+        return entry ? first_not_before(
+                               &entry->formats[slot->format], has_ordinal_up_to, &before)
                      : NULL;
 }

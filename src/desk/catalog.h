@@ -45,6 +45,9 @@ struct catalog_list {
         struct catalog_block **blocks; /* owns a reference of each; none is empty */
         size_t block_count;
         uint64_t file_count;
+        /* The first of them may be withdrawn: they are found, not listed. */
+        uint64_t withdrawn_count;
+        uint64_t withdrawn_up_to; /* ordinal of the last such; 0 = none */
 };
 
 /* One instance. */
@@ -115,6 +118,9 @@ void catalog_entry_unrefp(struct catalog_entry **entry);
 void catalog_unrefp(struct cdc_catalog **catalog);
 
 /* ---- reading ---- */
+
+/* The file with the greatest ordinal, withdrawn or not, or NULL. */
+const struct cdc_file *catalog_newest_file(const struct catalog_list *list);
 
 struct cdc_catalog *catalog_ref(struct cdc_catalog *catalog);
 /* NULL if there is none. */

@@ -74,6 +74,8 @@ static int share_list(const struct catalog_list *list, struct catalog_list *ret_
                 return -ENOMEM;
         ret_list->block_count = list->block_count;
         ret_list->file_count = list->file_count;
+        ret_list->withdrawn_count = list->withdrawn_count;
+        ret_list->withdrawn_up_to = list->withdrawn_up_to;
         for (size_t i = 0; i < list->block_count; i++)
                 ref(&list->blocks[i]->references);
         return 0;
@@ -224,7 +226,12 @@ int catalog_append(struct cdc_catalog *catalog, struct catalog_entry *entry, uns
                 return r;
         block->files[block->count++] = *file;
         list->file_count++;
-        entry->bytes += file->size;
+        if (file->is_withdrawn) {
+                list->withdrawn_count++;
+                list->withdrawn_up_to = file->ordinal;
+        } else {
+                entry->bytes += file->size;
+        }
         return set_slot(catalog, file->ino,
                 (struct catalog_slot){.object_id = entry->instance.object_id,
                         .ordinal = file->ordinal,
@@ -328,7 +335,8 @@ int catalog_finish(struct cdc_catalog *catalog)
                 const struct catalog_entry *entry = catalog->entries[i];
                 catalog->bytes += entry->bytes;
                 for (unsigned j = 0; j < entry->format_count; j++)
-                        catalog->file_count += entry->formats[j].file_count;
+                        catalog->file_count += entry->formats[j].file_count -
+                                               entry->formats[j].withdrawn_count;
         }
         return 0;
 }

@@ -30,25 +30,20 @@ static void list_row(const struct file_row *row, struct cdc_file *ret_file)
                 .ordinal = (uint64_t)row->ordinal,
                 .size = (uint64_t)row->bytes,
                 .mtime_ns = row->mtime_ns,
+                .is_withdrawn = row->is_withdrawn,
         };
         lsn_format_name(row->from_lsn, ret_file->from_lsn);
         lsn_format_name(row->to_lsn, ret_file->to_lsn);
 }
 
-static const struct cdc_file *last_file(
-        const struct load *load, const struct catalog_entry *entry, unsigned format)
-{
-        return cdc_catalog_last_file(load->next, &entry->instance, format);
-}
-
 static int append_files(struct load *load, struct catalog_entry *entry, unsigned format)
 {
         enum { AT_ONCE = 4096 };
-        const struct cdc_file *last = last_file(load, entry, format);
+        const struct cdc_file *last = catalog_newest_file(&entry->formats[format]);
         int64_t after = last ? (int64_t)last->ordinal : 0;
         for (;;) {
                 _cleanup_(files_release) struct files files = {0};
-                int r = files_list(store_db(load->store), entry->instance.object_id,
+                int r = files_list_openable(store_db(load->store), entry->instance.object_id,
                         render_at(format)->name, after, AT_ONCE, &files);
                 if (r < 0 || files.count == 0)
                         return r;
@@ -63,14 +58,19 @@ static int append_files(struct load *load, struct catalog_entry *entry, unsigned
         }
 }
 
-/* How many files of a format are listed up to an ordinal. */
-static int count_files(
-        struct load *load, int64_t object_id, unsigned format, uint64_t up_to, uint64_t *ret_count)
+struct counts {
+        uint64_t files;
+        uint64_t withdrawn; /* of them */
+};
+
+/* How many files of a format there are up to an ordinal. */
+static int count_files(struct load *load, int64_t object_id, unsigned format, uint64_t up_to,
+        struct counts *ret_counts)
 {
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(load->store,
-                "SELECT count(*) FROM cdcfs_files WHERE object_id = ? AND format = ?"
-                " AND ordinal <= ? AND mtime_ns IS NOT NULL AND NOT is_withdrawn",
+                "SELECT count(*), total(is_withdrawn) FROM cdcfs_files WHERE object_id = ?"
+                " AND format = ? AND ordinal <= ? AND mtime_ns IS NOT NULL",
                 &stmt);
         if (r < 0)
                 return r;
@@ -79,23 +79,27 @@ static int count_files(
         sqlite3_bind_int64(stmt, 3, (int64_t)up_to);
         r = sql_next(stmt);
         if (r == 1)
-                *ret_count = (uint64_t)sqlite3_column_int64(stmt, 0);
+                *ret_counts = (struct counts){
+                        .files = (uint64_t)sqlite3_column_int64(stmt, 0),
+                        .withdrawn = (uint64_t)sqlite3_column_int64(stmt, 1),
+                };
         sql_done(stmt);
         return r < 0 ? r : 0;
 }
 
-/* 1 if every file of the entry is still listed. */
+/* 1 if every file of the entry is still there, and listed or not as before. */
 static int has_kept_all(struct load *load, const struct catalog_entry *entry)
 {
         for (unsigned format = 0; format < entry->format_count; format++) {
-                const struct cdc_file *last = last_file(load, entry, format);
-                uint64_t count = 0;
+                const struct catalog_list *list = &entry->formats[format];
+                const struct cdc_file *last = catalog_newest_file(list);
+                struct counts counts = {0};
                 int r = last ? count_files(load, entry->instance.object_id, format, last->ordinal,
-                                       &count)
+                                       &counts)
                              : 0;
                 if (r < 0)
                         return r;
-                if (count != entry->formats[format].file_count)
+                if (counts.files != list->file_count || counts.withdrawn != list->withdrawn_count)
                         return 0;
         }
         return 1;

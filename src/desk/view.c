@@ -173,7 +173,11 @@ int cdc_view_refresh(struct cdc_view *view)
         r = catalog_load(connection->store, current, &next);
         if (r >= 0)
                 connection->is_stale = false;
-        return r > 0 ? install(view, next) : r;
+        if (r <= 0)
+                return r;
+        /* Where that fails, reading on tries again. */
+        (void)content_pool_keep(view->pool, store_db(connection->store));
+        return install(view, next);
 }
 
 struct cdc_catalog *cdc_view_catalog(struct cdc_view *view)

@@ -192,7 +192,8 @@ static int load_content(
         return 0;
 }
 
-int content_open(struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
+static int find_or_load(
+        struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
 {
         pthread_mutex_lock(&pool->lock);
         struct content *found = pool_find(pool, ino);
@@ -309,6 +310,69 @@ static int make_ready(struct content *content, sqlite3 *db, uint64_t end)
         }
         pthread_mutex_unlock(&content->lock);
         return r;
+}
+
+/* ---- files that go ---- */
+
+int content_open(struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
+{
+        struct content *content = NULL;
+        int r = find_or_load(pool, db, ino, &content);
+        if (r < 0)
+                return r;
+        if (content->file.is_withdrawn)
+                r = make_ready(content, db, (uint64_t)content->file.bytes);
+        if (r < 0) {
+                content_close(content);
+                return r;
+        }
+        *ret_content = content;
+        return 0;
+}
+
+/* Handles of all contents that have one. */
+static int take_open(struct content_pool *pool, struct content ***ret_contents, size_t *ret_count)
+{
+        size_t count = 0;
+        pthread_mutex_lock(&pool->lock);
+        for (struct content *content = pool->newest; content; content = content->older)
+                count += content->handles > 0;
+        struct content **contents = calloc(count + 1, sizeof(struct content *));
+        count = 0;
+        for (struct content *content = pool->newest; contents && content; content = content->older)
+                if (content->handles > 0) {
+                        content->handles++;
+                        contents[count++] = content;
+                }
+        pthread_mutex_unlock(&pool->lock);
+        if (!contents)
+                return -ENOMEM;
+        *ret_contents = contents;
+        *ret_count = count;
+        return 0;
+}
+
+static int keep(struct content *content, sqlite3 *db)
+{
+        struct file_row file;
+        int r = files_find_ino(db, content->file.ino, &file);
+        if (r <= 0 || !file.is_withdrawn)
+                return r < 0 ? r : 0;
+        return make_ready(content, db, (uint64_t)content->file.bytes);
+}
+
+int content_pool_keep(struct content_pool *pool, sqlite3 *db)
+{
+        _cleanup_free_ struct content **contents = NULL;
+        size_t count = 0;
+        int result = take_open(pool, &contents, &count);
+        for (size_t i = 0; i < count; i++) {
+                int r = keep(contents[i], db);
+                if (r < 0 && result == 0)
+                        result = r;
+                content_close(contents[i]);
+        }
+        return result;
 }
 
 /* ---- reading ---- */

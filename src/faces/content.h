@@ -43,7 +43,8 @@ void *content_owner(const struct content *content);
 /* Bytes in spools now, open ones included. */
 uint64_t content_pool_bytes(struct content_pool *pool);
 
-/* A handle of a published file, withdrawn or not. -ENOENT: no such file. */
+/* A handle of a published file. One that is withdrawn is rendered whole at once, for its rows will
+ * go. -ENOENT: no such file. */
 int content_open(
         struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content);
 /* Fills `size` bytes at `offset`, fewer only at the end of the file, rendering or waiting as
@@ -56,5 +57,8 @@ int content_read(struct content *content, sqlite3 *db, uint64_t offset, void *bu
 int content_try_read(
         struct content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
 void content_close(struct content *content);
+/* Files may have been withdrawn: renders to the end those that somebody has open, so that they stay
+ * whole when their rows go. 0, or the first error. */
+int content_pool_keep(struct content_pool *pool, sqlite3 *db);
 
 #endif

@@ -302,6 +302,7 @@ struct cdc_file {
         int64_t mtime_ns;
         char from_lsn[21]; /* the digits of the name */
         char to_lsn[21];
+        bool is_withdrawn; /* by cleanup: found by name and inode for a while, not listed */
 };
 
 struct cdc_instance {

@@ -189,15 +189,11 @@ int files_publish(struct store *store, uint64_t ino, const struct files_measure 
         return r;
 }
 
-int files_list(sqlite3 *db, int64_t object_id, const char *format, int64_t after, size_t limit,
-        struct files *ret_files)
+static int list(sqlite3 *db, const char *sql, int64_t object_id, const char *format, int64_t after,
+        size_t limit, struct files *ret_files)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        int r = prepare(db,
-                SELECT_FILE " WHERE object_id = ?1 AND format = ?2 AND ordinal > ?3"
-                            " AND mtime_ns IS NOT NULL AND NOT is_withdrawn"
-                            " ORDER BY ordinal LIMIT ?4",
-                &stmt);
+        int r = prepare(db, sql, &stmt);
         if (r < 0)
                 return r;
         sqlite3_bind_int64(stmt, 1, object_id);
@@ -205,6 +201,24 @@ int files_list(sqlite3 *db, int64_t object_id, const char *format, int64_t after
         sqlite3_bind_int64(stmt, 4, limit ? (int64_t)limit : -1);
         r = sql_bind_text(stmt, 2, format);
         return r < 0 ? r : read_files(stmt, ret_files);
+}
+
+#define SELECT_AFTER                                                                               \
+        SELECT_FILE " WHERE object_id = ?1 AND format = ?2 AND ordinal > ?3 AND mtime_ns IS NOT "  \
+                    "NULL"
+
+int files_list(sqlite3 *db, int64_t object_id, const char *format, int64_t after, size_t limit,
+        struct files *ret_files)
+{
+        return list(db, SELECT_AFTER " AND NOT is_withdrawn ORDER BY ordinal LIMIT ?4", object_id,
+                format, after, limit, ret_files);
+}
+
+int files_list_openable(sqlite3 *db, int64_t object_id, const char *format, int64_t after,
+        size_t limit, struct files *ret_files)
+{
+        return list(db, SELECT_AFTER " ORDER BY ordinal LIMIT ?4", object_id, format, after, limit,
+                ret_files);
 }
 
 int files_find_range(sqlite3 *db, int64_t object_id, const char *format, struct lsn from,

@@ -83,6 +83,9 @@ int files_publish(struct store *store, uint64_t ino, const struct files_measure 
 /* Published and not withdrawn files with ordinal > after, in order; at most `limit` (0 = all). */
 int files_list(sqlite3 *db, int64_t object_id, const char *format, int64_t after, size_t limit,
         struct files *ret_files);
+/* The same with the withdrawn ones, which come first. */
+int files_list_openable(sqlite3 *db, int64_t object_id, const char *format, int64_t after,
+        size_t limit, struct files *ret_files);
 /* By its exact range, published, withdrawn ones too. 1, 0, or negative errno, as the next two. */
 int files_find_range(sqlite3 *db, int64_t object_id, const char *format, struct lsn from,
         struct lsn to, struct file_row *ret_file);
