@@ -64,6 +64,8 @@ void cdc_catalog_unref(struct cdc_catalog *catalog)
         free(catalog->by_directory);
         free(catalog->by_ino);
         free(catalog->pages);
+        free(catalog->lives);
+        free(catalog->lives_by_ino);
         free(catalog);
 }
 
@@ -300,4 +302,45 @@ const struct cdc_file *cdc_catalog_find_ino(const struct cdc_catalog *catalog, u
         return entry ? first_not_before(
                                &entry->formats[slot->format], has_ordinal_up_to, &before)
                      : NULL;
+}
+
+/* ---- files that are not listed yet ---- */
+
+int catalog_order_live(const void *a, const void *b)
+{
+        const struct catalog_live *x = a, *y = b;
+        if (x->object_id != y->object_id)
+                return x->object_id < y->object_id ? -1 : 1;
+        return (x->format > y->format) - (x->format < y->format);
+}
+
+int catalog_order_live_ino(const void *a, const void *b)
+{
+        const struct catalog_live *x = a, *y = b;
+        return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+uint64_t cdc_catalog_live(
+        const struct cdc_catalog *catalog, const struct cdc_instance *instance, unsigned format)
+{
+        const struct catalog_live key = {.object_id = instance->object_id, .format = format};
+        const struct catalog_live *live = NULL;
+        if (catalog->live_count > 0)
+                live = bsearch(
+                        &key, catalog->lives, catalog->live_count, sizeof key, catalog_order_live);
+        return live ? live->ino : 0;
+}
+
+const struct cdc_instance *cdc_catalog_find_live(
+        const struct cdc_catalog *catalog, uint64_t ino, unsigned *ret_format)
+{
+        const struct catalog_live key = {.ino = ino};
+        const struct catalog_live *live = NULL;
+        if (catalog->live_count > 0)
+                live = bsearch(&key, catalog->lives_by_ino, catalog->live_count, sizeof key,
+                        catalog_order_live_ino);
+        if (!live)
+                return NULL;
+        *ret_format = live->format;
+        return cdc_catalog_find_object(catalog, live->object_id);
 }

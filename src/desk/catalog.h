@@ -6,7 +6,8 @@
  * the same. Shared parts are counted on their own:
  *
  *      catalog ── entries (one an instance) ── formats ── blocks of up to 1024 files
- *           └──── pages: inode number → (instance, format, ordinal), 1024 numbers each
+ *           ├──── pages: inode number → (instance, format, ordinal), 1024 numbers each
+ *           └──── lives: the files that are not listed yet, which live/ shows
  *
  * so that one more file among 50 000 copies a block, a page and some hundred pointers.
  *
@@ -16,6 +17,7 @@
  *      catalog_begin_entry(previous_entry or NULL, &instance, &entry);
  *      catalog_append(next, entry, format, &file);     in the order of ordinals
  *      catalog_put(next, entry);                       takes the entry over
+ *      catalog_append_live(next, object_id, format, ino);
  *      catalog_finish(next);                           now it may be shared
  *
  * It knows no store: catalog_load reads one. The readers' side is in cdc.h.
@@ -74,6 +76,13 @@ struct catalog_page {
         struct catalog_slot slots[CATALOG_PAGE_INOS];
 };
 
+/* What live/ shows of an instance in a format. */
+struct catalog_live {
+        uint64_t ino;
+        int64_t object_id;
+        unsigned format;
+};
+
 struct cdc_catalog {
         atomic_uint references;
         /* What it is a picture of; both only rise (struct state). */
@@ -89,6 +98,9 @@ struct cdc_catalog {
         struct catalog_entry **by_ino;       /* by base_ino; borrows */
         size_t page_count;
         struct catalog_page **pages; /* by number; owns a reference of each */
+        size_t live_count;
+        struct catalog_live *lives;        /* by instance and format; owned, as the next */
+        struct catalog_live *lives_by_ino; /* the same by inode number */
 };
 
 /* ---- building: one thread, before the catalog is shared ---- */
@@ -110,6 +122,9 @@ int catalog_put(struct cdc_catalog *catalog, struct catalog_entry *entry);
 /* Takes an entry out with the numbers of its files; also before one with fewer files comes in its
  * place. Nothing happens where there is none. */
 int catalog_remove(struct cdc_catalog *catalog, int64_t object_id);
+/* Adds what live/ shows of an instance in a format; a clone begins without any. */
+int catalog_append_live(
+        struct cdc_catalog *catalog, int64_t object_id, unsigned format, uint64_t ino);
 /* Sorts and counts: the catalog is complete. */
 int catalog_finish(struct cdc_catalog *catalog);
 
@@ -125,6 +140,9 @@ const struct cdc_file *catalog_newest_file(const struct catalog_list *list);
 struct cdc_catalog *catalog_ref(struct cdc_catalog *catalog);
 /* NULL if there is none. */
 struct catalog_entry *catalog_find_entry(const struct cdc_catalog *catalog, int64_t object_id);
+/* The orders of the two lists of struct catalog_live, for qsort. */
+int catalog_order_live(const void *a, const void *b);
+int catalog_order_live_ino(const void *a, const void *b);
 /* Is `a` a picture of a later state than `b`? */
 bool catalog_is_newer(const struct cdc_catalog *a, const struct cdc_catalog *b);
 

@@ -12,6 +12,7 @@
 
 #include "faces/render.h"
 #include "ground/cleanup.h"
+#include "memory/array.h"
 
 static void ref(atomic_uint *references)
 {
@@ -321,8 +322,36 @@ static int order_ino(const void *a, const void *b)
                ((*x)->instance.base_ino < (*y)->instance.base_ino);
 }
 
+int catalog_append_live(
+        struct cdc_catalog *catalog, int64_t object_id, unsigned format, uint64_t ino)
+{
+        struct catalog_live *lives = array_room(catalog->lives, catalog->live_count, sizeof *lives);
+        if (!lives)
+                return -ENOMEM;
+        catalog->lives = lives;
+        lives[catalog->live_count++] =
+                (struct catalog_live){.ino = ino, .object_id = object_id, .format = format};
+        return 0;
+}
+
+static int sort_lives(struct cdc_catalog *catalog)
+{
+        size_t count = catalog->live_count, size = sizeof(struct catalog_live);
+        if (count == 0)
+                return 0;
+        catalog->lives_by_ino = malloc(count * size);
+        if (!catalog->lives_by_ino)
+                return -ENOMEM;
+        memcpy(catalog->lives_by_ino, catalog->lives, count * size);
+        qsort(catalog->lives, count, size, catalog_order_live);
+        qsort(catalog->lives_by_ino, count, size, catalog_order_live_ino);
+        return 0;
+}
+
 int catalog_finish(struct cdc_catalog *catalog)
 {
+        if (sort_lives(catalog) < 0)
+                return -ENOMEM;
         if (copy_pointers(catalog->entries, catalog->entry_count, &catalog->by_directory) < 0 ||
                 copy_pointers(catalog->entries, catalog->entry_count, &catalog->by_ino) < 0)
                 return -ENOMEM;

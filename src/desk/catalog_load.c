@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "faces/render.h"
 #include "ground/cleanup.h"
@@ -171,6 +172,40 @@ static int load_entries(struct load *load)
         return r < 0 ? r : remove_between(load, last, INT64_MAX);
 }
 
+static bool find_format(const char *name, unsigned *ret_format)
+{
+        for (*ret_format = 0; *ret_format < render_count(); ++*ret_format) {
+                if (name && strcmp(render_at(*ret_format)->name, name) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* The oldest file that is not listed yet, of each instance and format. */
+static int load_lives(struct load *load)
+{
+        sqlite3_stmt *stmt = NULL;
+        int r = store_statement(load->store,
+                "SELECT object_id, format, ino FROM cdcfs_files WHERE mtime_ns IS NULL"
+                " ORDER BY object_id, format, ordinal",
+                &stmt);
+        struct catalog_live last = {0};
+        while (r == 0 && (r = sql_next(stmt)) == 1) {
+                struct catalog_live live = {
+                        .object_id = sqlite3_column_int64(stmt, 0),
+                        .ino = (uint64_t)sqlite3_column_int64(stmt, 2),
+                };
+                r = 0;
+                if (!find_format((const char *)sqlite3_column_text(stmt, 1), &live.format) ||
+                        catalog_order_live(&live, &last) == 0)
+                        continue;
+                last = live;
+                r = catalog_append_live(load->next, live.object_id, live.format, live.ino);
+        }
+        sql_done(stmt);
+        return r;
+}
+
 static int load_state(struct load *load)
 {
         sqlite3_stmt *stmt = NULL;
@@ -212,6 +247,8 @@ static int load_inside(struct load *load)
         if (load->previous && !catalog_is_newer(load->next, load->previous))
                 return 0;
         r = load_entries(load);
+        if (r == 0)
+                r = load_lives(load);
         if (r < 0)
                 return r;
         load->next->mtime_ns = root_mtime(load);

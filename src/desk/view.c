@@ -20,6 +20,7 @@
 
 #include "desk/catalog.h"
 #include "faces/content.h"
+#include "faces/livefile.h"
 #include "ground/cleanup.h"
 #include "memory/instances.h"
 #include "memory/state.h"
@@ -35,10 +36,11 @@ struct connection {
 };
 
 struct cdc_view {
-        char *source; /* immutable, as are the next three */
+        char *source; /* immutable, as are the next four */
         char *store;
         pthread_key_t key;
         struct content_pool *pool;
+        struct livefile_pool *livefiles;
         pthread_mutex_t lock;
         struct connection *connections;
         struct cdc_catalog *catalog; /* owns a reference */
@@ -130,6 +132,11 @@ struct content_pool *view_pool(struct cdc_view *view)
         return view->pool;
 }
 
+struct livefile_pool *view_livefiles(struct cdc_view *view)
+{
+        return view->livefiles;
+}
+
 /* ---- the catalog ---- */
 
 static void read_owner(struct cdc_view *view)
@@ -204,10 +211,14 @@ const char *cdc_view_store(const struct cdc_view *view)
 
 /* ---- life ---- */
 
-static int new_pool(struct cdc_view *view)
+static int new_pools(struct cdc_view *view)
 {
         _cleanup_free_ char *copy = strdup(view->store);
-        return copy ? content_pool_new(dirname(copy), 0, view, &view->pool) : -ENOMEM;
+        if (!copy)
+                return -ENOMEM;
+        const char *directory = dirname(copy);
+        int r = content_pool_new(directory, 0, view, &view->pool);
+        return r < 0 ? r : livefile_pool_new(directory, 0, view, &view->livefiles);
 }
 
 static int view_new(const struct cdc_database *database, struct cdc_view **ret_view)
@@ -224,7 +235,7 @@ static int view_new(const struct cdc_database *database, struct cdc_view **ret_v
         view->source = strdup(database->source);
         view->store =
                 database->store ? strdup(database->store) : store_default_path(database->source);
-        r = view->source && view->store ? new_pool(view) : -ENOMEM;
+        r = view->source && view->store ? new_pools(view) : -ENOMEM;
         if (r < 0) {
                 cdc_view_close(view);
                 return r;
@@ -279,6 +290,7 @@ void cdc_view_close(struct cdc_view *view)
                 connection_free(connection);
         }
         content_pool_free(view->pool);
+        livefile_pool_free(view->livefiles);
         cdc_catalog_unref(view->catalog);
         pthread_mutex_destroy(&view->lock);
         free(view->source);
