@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ground/cleanup.h"
 
 static int make_map(const struct schema_table *old, int **ret_map)
 {
         int *map = malloc((old->column_count + 1) * sizeof(*map));
+        *ret_map = NULL;
         if (!map)
                 return -ENOMEM;
         for (unsigned i = 0; i < old->column_count; i++)
@@ -87,23 +89,73 @@ static void follow(const struct alignment *a, int *map)
         bind_run(map, old_begin, a->old->column_count, new_begin, a->new->column_count);
 }
 
-int columns_align(const struct schema_table *old, const struct schema_table *new, int **ret_map)
+static int align_by_name(const struct schema_table *old, const struct schema_table *new, int *map)
 {
         struct alignment a = {.old = old, .new = new, .width = new->column_count + 1};
-        int r = make_map(old, ret_map);
-        if (r < 0)
-                return r;
-        if (old->column_count == new->column_count) {
-                bind_run(*ret_map, 0, old->column_count, 0, new->column_count);
-                return 0;
-        }
         a.lengths = calloc((size_t)(old->column_count + 1) * a.width, sizeof(*a.lengths));
-        if (!a.lengths) {
-                free(steal(*ret_map));
+        if (!a.lengths)
                 return -ENOMEM;
-        }
         measure(&a);
-        follow(&a, *ret_map);
+        follow(&a, map);
         free(a.lengths);
+        return 0;
+}
+
+/* What a map says happened. */
+struct story {
+        unsigned statements; /* that ALTER TABLE would need */
+        unsigned retyped;    /* no ALTER TABLE does that */
+        bool is_appended;    /* what came stands behind what stayed */
+        bool is_new_name;    /* what came has a name that was not there */
+};
+
+static struct story tell_story(
+        const struct schema_table *old, const struct schema_table *new, const int *map)
+{
+        struct story s = {.is_appended = true};
+        unsigned kept = 0;
+        for (unsigned i = 0; i < old->column_count; i++) {
+                if (map[i] < 0) {
+                        s.statements += 2; /* the lists are equally long: another one came */
+                        continue;
+                }
+                const struct schema_column *a = &old->columns[i], *b = &new->columns[map[i]];
+                s.statements += !text_equal_name(a->name, b->name);
+                s.retyped += strcmp(a->declared_type, b->declared_type) != 0;
+                s.is_appended &= map[i] == (int)kept++;
+        }
+        for (unsigned k = kept; k < new->column_count; k++)
+                s.is_new_name |= schema_find_column(old, new->columns[k].name) < 0;
+        return s;
+}
+
+/* Two lists of equal length, and the rows were written: were columns dropped and added? */
+static bool is_drop_and_add(
+        const struct schema_table *old, const struct schema_table *new, const int *map)
+{
+        _cleanup_free_ int *in_place = NULL;
+        if (make_map(old, &in_place) < 0)
+                return false;
+        bind_run(in_place, 0, old->column_count, 0, new->column_count);
+        struct story renamed = tell_story(old, new, in_place), dropped = tell_story(old, new, map);
+        if (!dropped.is_appended || dropped.retyped > 0)
+                return false;
+        return renamed.retyped > 0 || dropped.statements < renamed.statements ||
+               (dropped.statements == renamed.statements && dropped.is_new_name);
+}
+
+int columns_align(const struct schema_table *old, const struct schema_table *new, bool is_written,
+        int **ret_map)
+{
+        bool is_equal = old->column_count == new->column_count;
+        int r = make_map(old, ret_map);
+        if (r == 0 && (!is_equal || is_written))
+                r = align_by_name(old, new, *ret_map);
+        if (r < 0) {
+                free(steal(*ret_map));
+                return r;
+        }
+        if (is_equal && !(is_written && is_drop_and_add(old, new, *ret_map)))
+                bind_run(*ret_map, 0, old->column_count, 0, new->column_count);
         return 0;
 }

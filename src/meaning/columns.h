@@ -3,9 +3,11 @@
  * columns: which column of a table's old version is which column of its new one.
  *
  * ALTER TABLE adds columns at the end, drops and renames; no statement is in the log. Lists of
- * equal length are bound by position (design §3, DDL): what has another name was renamed. Lists
- * of different length are aligned by name; a run that was replaced by a run of equal length was
- * renamed, the rest was dropped or added. A table that was rebuilt binds by name.
+ * equal length are bound by position (design §3, DDL): what has another name was renamed. Unless
+ * the rows were written, as DROP COLUMN writes them all, and one column that went and one that came
+ * at the end explain the names better. Lists of different length are aligned by name; a run that
+ * was replaced by a run of equal length was renamed, the rest was dropped or added. A table that
+ * was rebuilt binds by name.
  */
 #ifndef CDC_COLUMNS_H
 #define CDC_COLUMNS_H
@@ -16,8 +18,9 @@
 enum { COLUMNS_GONE = -1 };
 
 /* *ret_map: for each old column its position in the new table, or COLUMNS_GONE; the caller frees.
- * 0 or -ENOMEM. */
-int columns_align(const struct schema_table *old, const struct schema_table *new, int **ret_map);
+ * is_written: pages of the table were written in between. 0 or -ENOMEM. */
+int columns_align(const struct schema_table *old, const struct schema_table *new, bool is_written,
+        int **ret_map);
 /* The same by name alone. */
 int columns_match(const struct schema_table *old, const struct schema_table *new, int **ret_map);
 

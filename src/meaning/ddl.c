@@ -207,8 +207,8 @@ static int tell_dropped(struct ddl_change *change, const struct schema_table *ol
 }
 
 /* The same row of sqlite_schema: altered, renamed, or moved to another root page. */
-static int tell_altered(
-        struct ddl_change *change, const struct schema_table *old, const struct schema_table *new)
+static int tell_altered(struct ddl_change *change, const struct schema_table *old,
+        const struct schema_table *new, bool is_written)
 {
         int r = 0;
         change->table = new;
@@ -220,7 +220,7 @@ static int tell_altered(
         if (is_renamed)
                 r = add_alter(change, old->name, "RENAME TO", new->name, NULL);
         if (r == 0)
-                r = columns_align(old, new, &change->map);
+                r = columns_align(old, new, is_written, &change->map);
         if (r < 0)
                 return r;
         struct difference d = count_differences(old, new, change->map);
@@ -241,14 +241,18 @@ static int tell_rebuilt(
 }
 
 /* Has the table of this row only another name? A row number may also have been used again, by
- * another table. */
+ * another table. If its root is another page (auto_vacuum moves roots when a table is dropped) the
+ * names of the columns must speak for it. */
 static bool is_renamed(const struct schema_table *old, const struct schema_table *now)
 {
-        if (now->root != old->root || now->column_count != old->column_count)
+        if (now->column_count != old->column_count)
                 return false;
-        for (unsigned i = 0; i < old->column_count; i++)
-                if (strcmp(old->columns[i].declared_type, now->columns[i].declared_type) != 0)
+        for (unsigned i = 0; i < old->column_count; i++) {
+                const struct schema_column *a = &old->columns[i], *b = &now->columns[i];
+                if (strcmp(a->declared_type, b->declared_type) != 0 ||
+                        (now->root != old->root && strcmp(a->name, b->name) != 0))
                         return false;
+        }
         return true;
 }
 
@@ -257,8 +261,8 @@ static bool is_ordinary(const struct schema_table *table)
         return table && (table->kind == SCHEMA_TABLE || table->kind == SCHEMA_SHADOW);
 }
 
-static int tell_table(
-        struct ddl_change *change, const struct schema_table *old, const struct schema *new)
+static int tell_table(struct ddl_change *change, const struct schema_table *old,
+        const struct schema *new, bool is_written)
 {
         const struct schema_table *now = schema_find_rowid(new, old->rowid);
         const struct schema_table *named = schema_find_table(new, old->name);
@@ -268,14 +272,15 @@ static int tell_table(
                 return tell_dropped(change, old);
         if (!found->is_parsed)
                 return stop(change, "SQLite cannot parse the new text of the table");
-        return is_same_row ? tell_altered(change, old, found) : tell_rebuilt(change, old, found);
+        return is_same_row ? tell_altered(change, old, found, is_written)
+                           : tell_rebuilt(change, old, found);
 }
 
 int ddl_compare(const struct schema *old, const struct schema_table *table,
-        const struct schema *new, struct ddl_change *ret_change)
+        const struct schema *new, bool is_written, struct ddl_change *ret_change)
 {
         struct ddl_change change = {.verdict = DDL_SAME};
-        int r = tell_table(&change, table, new);
+        int r = tell_table(&change, table, new, is_written);
         if (r == 0 && change.table) {
                 r = compare_indexes(old, table->name, new, change.table->name, &change);
                 if (change.count > 0)

@@ -30,9 +30,9 @@ struct ddl_change {
         char *reason; /* owned */
 };
 
-/* Compares. 0 or -ENOMEM. */
+/* Compares. is_written: pages of the table were written in between. 0 or -ENOMEM. */
 int ddl_compare(const struct schema *old, const struct schema_table *table,
-        const struct schema *new, struct ddl_change *ret_change);
+        const struct schema *new, bool is_written, struct ddl_change *ret_change);
 void ddl_change_release(struct ddl_change *change);
 
 #endif

@@ -318,6 +318,10 @@ static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
                 r = treediff_run(
                         &reader->diff, TRACKING_SCHEMA_TREE, 1, schema_row_changed, &change);
         bool was_vacuum = r == 0 && is_vacuum(reader, cookie, &change);
+        for (size_t i = 0; change.is_changed && i < reader->tracking.count; i++) {
+                struct tracked *tracked = &reader->tracking.list[i];
+                tracked->is_written = treediff_touches(&reader->diff, tracked->tree);
+        }
         if (was_vacuum && !change.is_changed)
                 r = tracking_copy_rows(&reader->tracking.rows, &change.rows);
         if (r == 0 && was_vacuum)

@@ -309,7 +309,7 @@ static int find_altered(struct tracking *t, const struct capture_request *reques
                 if (request->positions[i] >= (int)old->tables[0].column_count)
                         r = -EBADMSG;
         if (r == 0)
-                r = ddl_compare(old, &old->tables[0], t->schema, &change);
+                r = ddl_compare(old, &old->tables[0], t->schema, false, &change);
         if (r == 0 && change.verdict == DDL_STOPPED)
                 r = problem_set(problem, ENOTSUP, 0, "%s", change.reason);
         if (r == 0 && (r = map_positions(request, change.map, found)) == 0)
@@ -518,6 +518,19 @@ static int tell_dropped(struct tracking *t, int64_t object_id)
         return is_told ? 0 : -ENOMEM;
 }
 
+/* Have the same bytes of a record another meaning now? */
+static bool reads_otherwise(const struct binding *before, const struct binding *after)
+{
+        for (unsigned i = 0; i < after->column_count; i++) {
+                const struct binding_column *a = &before->columns[i], *b = &after->columns[i];
+                if (a->storage != b->storage || a->is_rowid != b->is_rowid ||
+                        a->is_real != b->is_real || a->has_default != b->has_default ||
+                        (a->has_default && !value_equal(&a->default_value, &b->default_value)))
+                        return true;
+        }
+        return false;
+}
+
 /* Binds to the table as it is now, and keeps how it was for the rows before. */
 static int rebind(struct tracked *tracked, struct schema *schema, const struct ddl_change *change)
 {
@@ -529,7 +542,8 @@ static int rebind(struct tracked *tracked, struct schema *schema, const struct d
         tracked->has_before = true;
         tracked->root = table->root;
         tracked->is_index = table->is_without_rowid;
-        tracked->is_whole = change->is_rebuilt;
+        tracked->is_whole = change->is_rebuilt ||
+                            (change->map && reads_otherwise(&tracked->before, &tracked->binding));
         tracked->is_by_content = change->is_rebuilt && tracked->binding.key_count == 0;
         return 0;
 }
@@ -540,7 +554,8 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
         struct tracked *tracked = &t->list[*i];
         int64_t object_id = tracked->object_id;
         _cleanup_(ddl_change_release) struct ddl_change change = {0};
-        int r = ddl_compare(t->schema, tracked->binding.table, schema, &change);
+        int r = ddl_compare(
+                t->schema, tracked->binding.table, schema, tracked->is_written, &change);
         if (r == 0)
                 r = tell_statements(t, tracked, &change);
         if (r < 0)
@@ -573,12 +588,29 @@ static int take_schema(
         return order_by_parents(tracking);
 }
 
+/* A table was dropped and another one took its name: the instances of both have one tree now. The
+ * one that was there before owns its pages already. */
+static void share_tree(struct tracking *t, struct tracked *a, struct tracked *b)
+{
+        bool is_a_guest = a->is_whole && !b->is_whole;
+        struct tracked *guest = is_a_guest ? a : b, *host = is_a_guest ? b : a;
+        uint16_t left = guest->tree;
+        if (a->root != b->root || a->tree == b->tree)
+                return;
+        guest->tree = host->tree;
+        if (!find_tree(t, left))
+                pagemap_forget_tree(&t->map, left);
+}
+
 int tracking_apply(struct tracking *tracking, struct schema_rows *rows)
 {
         struct schema *schema = NULL;
         int r = schema_build(rows, tracking->encoding, &schema);
         for (size_t i = 0; r == 0 && i < tracking->count;)
                 r = apply_to(tracking, &i, schema);
+        for (size_t i = 0; r == 0 && i < tracking->count; i++)
+                for (size_t k = 0; k < i; k++)
+                        share_tree(tracking, &tracking->list[k], &tracking->list[i]);
         return take_schema(tracking, rows, schema, r);
 }
 

@@ -20,6 +20,7 @@ struct tracked {
         uint32_t root;
         bool is_index; /* its table is WITHOUT ROWID */
         struct binding binding;
+        bool is_written; /* pages of it, in the transaction in hand; set before tracking_apply */
         /* as the transaction in hand found it; `before` is set if columns are others now */
         uint32_t old_root;
         bool was_index;
