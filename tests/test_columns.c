@@ -5,8 +5,10 @@
 #include "meaning/columns.h"
 #include "schema_of.h"
 
+enum how { IN_PLACE, WRITTEN, BY_NAME };
+
 /* The map as text, "0 2 -". */
-static void map_text(const char *old, const char *new, bool is_by_name, char *ret_text)
+static void map_text(const char *old, const char *new, enum how how, char *ret_text)
 {
         char sql[400];
         int *map = NULL;
@@ -16,8 +18,8 @@ static void map_text(const char *old, const char *new, bool is_by_name, char *re
         struct schema *b = schema_of(sql);
         const struct schema_table *before = schema_find_table(a, "t");
         const struct schema_table *after = schema_find_table(b, "t");
-        int r = is_by_name ? columns_match(before, after, &map)
-                           : columns_align(before, after, &map);
+        int r = how == BY_NAME ? columns_match(before, after, &map)
+                               : columns_align(before, after, how == WRITTEN, &map);
         cr_assert_eq(r, 0);
         for (unsigned i = 0; i < before->column_count; i++)
                 ret_text += map[i] == COLUMNS_GONE
@@ -61,7 +63,7 @@ Test(columns, each_column_goes_where_alter_table_put_it)
 {
         for (size_t i = 0; i < COUNT(cases); i++) {
                 char text[200] = "";
-                map_text(cases[i].old, cases[i].new, false, text);
+                map_text(cases[i].old, cases[i].new, IN_PLACE, text);
                 cr_expect_str_eq(
                         text, cases[i].aligned, "%s to %s: %s", cases[i].old, cases[i].new, text);
         }
@@ -71,9 +73,44 @@ Test(columns, a_rebuilt_table_is_bound_by_name)
 {
         for (size_t i = 0; i < COUNT(cases); i++) {
                 char text[200] = "";
-                map_text(cases[i].old, cases[i].new, true, text);
+                map_text(cases[i].old, cases[i].new, BY_NAME, text);
                 cr_expect_str_eq(
                         text, cases[i].matched, "%s to %s: %s", cases[i].old, cases[i].new, text);
+        }
+}
+
+/* Lists of equal length, and the rows were written, as DROP COLUMN writes them. */
+static const struct {
+        const char *old, *new;
+        const char *map;
+} written[] = {
+        {"a,b,c,d", "a,c,d,e", "0 - 1 2"},
+        {"a,b,c,d", "a,c,d,b", "0 - 1 2"},
+        {"a,b,c,d", "b,c,d,e", "- 0 1 2"},
+        {"a,b,c,d,e", "a,d,e,x,y", "0 - - 1 2"},
+        {"a,b,c", "a,c,d", "0 - 1"},
+        {"a,b", "b,c", "- 0"},
+        {"a,b INT", "b INT,a", "- 0"},
+        {"a INT,b", "b INT,a", "0 1"},
+        {"a INT,b INT", "b INT,a TEXT", "- 0"},
+        {"a INT,b TEXT", "a INT,c TEXT", "0 1"},
+        {"a,b,c", "a,b,d", "0 1 2"},
+        {"a,b,c", "a,x,c", "0 1 2"},
+        {"a,b,c", "x,y,z", "0 1 2"},
+        {"a,b", "b,a", "0 1"},
+        {"a,b,c", "c,a,b", "0 1 2"},
+        {"a,b,c", "a,b,c", "0 1 2"},
+        {"a,b,c", "a,b,c,d", "0 1 2"},
+        {"a,b,c", "a,c", "0 - 1"},
+};
+
+Test(columns, columns_dropped_and_added_together_are_told_from_renamed_ones)
+{
+        for (size_t i = 0; i < COUNT(written); i++) {
+                char text[200] = "";
+                map_text(written[i].old, written[i].new, WRITTEN, text);
+                cr_expect_str_eq(
+                        text, written[i].map, "%s to %s: %s", written[i].old, written[i].new, text);
         }
 }
 
@@ -91,7 +128,8 @@ Test(columns, tables_of_two_thousand_columns_are_aligned)
 {
         struct schema *a = wide(0, 2000), *b = wide(1, 1999);
         int *map = NULL;
-        cr_assert_eq(columns_align(schema_find_table(a, "t"), schema_find_table(b, "t"), &map), 0);
+        cr_assert_eq(
+                columns_align(schema_find_table(a, "t"), schema_find_table(b, "t"), true, &map), 0);
         cr_expect_eq(map[0], COLUMNS_GONE);
         for (int i = 1; i < 2000; i++)
                 cr_assert_eq(map[i], i - 1);

@@ -41,7 +41,7 @@ static void compare(const char *before, const char *sql, struct buf *ret_text, s
         schema_run(db, sql);
         struct schema *new = schema_of_db(db);
         const struct schema_table *table = schema_find_table(old, "t");
-        cr_assert_eq(ddl_compare(old, table, new, &change), 0, "%s", sql);
+        cr_assert_eq(ddl_compare(old, table, new, false, &change), 0, "%s", sql);
         append_text(ret_text, &change);
         if (ret_map)
                 append_map(ret_map, &change, table->column_count);
