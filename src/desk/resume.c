@@ -3,8 +3,10 @@
  * resume: see the header.
  *
  * nBackfill alone does not tell what was copied into the database file: after any recovery it is
- * 0. So pages whose first frame lies behind the position are compared with the file; one that
- * equals such a frame counts as copied.
+ * 0, and a checkpoint that died has copied without saying so. nBackfillAttempted tells that
+ * nothing can have been: a recovery sets it to the end of the log. Where it lies behind the
+ * position, pages whose first frame does too are compared with the file; one that equals such a
+ * frame counts as copied, although a page may also have been written unchanged.
  */
 #include "desk/resume.h"
 
@@ -109,13 +111,21 @@ static int check_file(struct decision *d)
         return r;
 }
 
+static bool may_be_copied(const struct decision *d)
+{
+        const struct database_header *h = d->header;
+        bool is_kept = h->attempted >= h->backfilled; /* SQLite before 3.10 does not keep it */
+        return h->max_frame > d->state->wal_frame &&
+               (!is_kept || h->attempted > d->state->wal_frame);
+}
+
 static int check_same_wal(struct decision *d)
 {
         for (int i = 0; i < 2; i++)
                 if (!(d->pages[i] = malloc(d->database->page_size)))
                         return -ENOMEM;
         int r = check_place(d);
-        if (r == 0 && !d->cause && d->header->max_frame > d->state->wal_frame)
+        if (r == 0 && !d->cause && may_be_copied(d))
                 r = check_file(d);
         return r;
 }

@@ -17,6 +17,7 @@ enum {
         INDEX_COPY = 48, /* one copy of the header */
         INDEX_CHECKED = 40,
         INDEX_BACKFILL = 96,
+        INDEX_ATTEMPTED = 128,
         HEADER_TRIES = 100,
         OPEN_LIMIT_MS = 1000,
 };
@@ -194,11 +195,12 @@ static bool read_copies(const volatile uint8_t *index, uint8_t copy[INDEX_COPY])
 
 int database_header(const struct database *database, struct database_header *ret_header)
 {
-        uint8_t first[INDEX_COPY], again[INDEX_COPY], backfill[4];
+        uint8_t first[INDEX_COPY], again[INDEX_COPY], backfill[4], attempted[4];
         for (int i = 0; i < HEADER_TRIES; i++) {
                 if (!read_copies(database->index, first))
                         continue;
                 copy_volatile(backfill, database->index + INDEX_BACKFILL, sizeof(backfill));
+                copy_volatile(attempted, database->index + INDEX_ATTEMPTED, sizeof(attempted));
                 __sync_synchronize();
                 if (!read_copies(database->index, again) || memcmp(first, again, INDEX_COPY) != 0)
                         continue;
@@ -208,6 +210,7 @@ int database_header(const struct database *database, struct database_header *ret
                         .max_frame = load32(first + 16),
                         .pages = load32(first + 20),
                         .backfilled = load32(backfill),
+                        .attempted = load32(attempted),
                 };
                 memcpy(ret_header->salt, first + 32, sizeof(ret_header->salt));
                 return 0;

@@ -37,6 +37,7 @@ struct database_header {
         uint32_t max_frame;  /* last committed frame; nothing beyond it exists */
         uint32_t pages;      /* of the database after that commit; without a frame it may be 0 */
         uint32_t backfilled; /* frames copied into the database file by checkpoints */
+        uint32_t attempted;  /* frames that a checkpoint has begun to copy; all after a recovery */
         uint8_t salt[8];     /* of the WAL that max_frame counts in */
         bool big_endian;     /* words of the WAL's checksums */
 };
