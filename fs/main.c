@@ -114,6 +114,9 @@ static struct cdc_engine_options engine_options(struct program *program)
                 .segment_bytes = program->options.segment_bytes,
                 .segment_age_seconds = program->options.segment_age_seconds,
                 .is_barrier_off = program->options.is_barrier_off,
+                .is_wake_off = program->options.is_wake_off,
+                .linger_seconds = program->options.linger_seconds,
+                .max_store = program->options.max_store,
         };
 }
 
@@ -168,7 +171,7 @@ static int start_rooms(struct program *program)
         int r = -ENOMEM;
         server->documents = documents_new();
         if (server->documents)
-                r = readers_start(&server->buffers, &server->readers);
+                r = readers_start(&server->readers);
         if (r == 0)
                 return EXIT_OK;
         logger_line(&program->logger, CDC_LOG_ERROR, "cannot start: %s", strerror(-r));

@@ -82,6 +82,28 @@ static int set_nobarrier(struct options *options, const char *value)
         return 0;
 }
 
+static int set_wake(struct options *options, const char *value)
+{
+        if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+                return -EINVAL;
+        options->is_wake_off = strcmp(value, "off") == 0;
+        return 0;
+}
+
+static int set_linger(struct options *options, const char *value)
+{
+        return parse_count(value, 1, 365 * 86400, &options->linger_seconds);
+}
+
+static int set_max_store(struct options *options, const char *value)
+{
+        uint64_t bytes = 0;
+        if (parse_number(value, "KMG", 1024, UINT64_C(1) << 50, &bytes) < 0 || bytes == 0)
+                return -EINVAL;
+        options->max_store = bytes;
+        return 0;
+}
+
 static int set_log(struct options *options, const char *value)
 {
         static const struct {
@@ -121,6 +143,9 @@ static const struct option_row table[] = {
                 set_segment_age},
         {"segment_size=", "BYTES", "close files at so many bytes of CSV (16M)", set_segment_size},
         {"nobarrier", NULL, "never take the application's write lock", set_nobarrier},
+        {"wake=", "on|off", "off: capture looks every pollinginterval only (on)", set_wake},
+        {"linger=", "SECONDS", "how long files that cleanup took can be opened (900)", set_linger},
+        {"max_store=", "BYTES", "over it holds of consumers yield (no limit)", set_max_store},
         {"log=", "LEVEL", "error, warning, info or debug (info)", set_log},
         {"allow_other", NULL, "let other users in, as the database's mode allows", set_allow_other},
         {"max_threads=", "N", "threads that answer requests (10)", set_max_threads},

@@ -25,10 +25,13 @@ struct options {
         bool is_foreground;
         bool is_jobs_off;
         bool is_barrier_off;
+        bool is_wake_off;
         bool is_allow_other;
-        bool is_help;           /* print it and be done; nothing else is set then */
-        bool is_version;        /* likewise */
-        uint64_t segment_bytes; /* 0 = the engine's default, as the next */
+        bool is_help;            /* print it and be done; nothing else is set then */
+        bool is_version;         /* likewise */
+        uint64_t max_store;      /* 0 = no limit */
+        unsigned linger_seconds; /* 0 = the engine's default, as the next two */
+        uint64_t segment_bytes;
         unsigned segment_age_seconds;
         unsigned max_threads;
         unsigned max_read; /* bytes; 0 = the kernel's */

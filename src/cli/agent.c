@@ -59,18 +59,25 @@ static enum exit_code parse_level(
 static enum exit_code read_options(
         const struct invocation *invocation, struct cdc_engine_options *ret_options)
 {
-        unsigned long long bytes = 0, seconds = 0;
+        unsigned long long bytes = 0, seconds = 0, linger = 0, max_store = 0;
         struct cdc_engine_options options = {
                 .database = invocation->database,
                 .wakeup = ignore_news,
                 .log = print_log,
                 .is_barrier_off = invocation_option(invocation, "--no-barrier") != NULL,
+                .is_wake_off = invocation_option(invocation, "--no-wake") != NULL,
         };
         enum exit_code code = parse_level(invocation, &options.log_level);
         if (code == EXIT_OK)
                 code = invocation_number(invocation, "--segment-bytes", INT64_MAX, &bytes);
         if (code == EXIT_OK)
                 code = invocation_number(invocation, "--segment-age", UINT32_MAX, &seconds);
+        if (code == EXIT_OK)
+                code = invocation_number(invocation, "--linger", UINT32_MAX, &linger);
+        if (code == EXIT_OK)
+                code = invocation_number(invocation, "--max-store", INT64_MAX, &max_store);
+        options.linger_seconds = (unsigned)linger;
+        options.max_store = max_store;
         options.segment_bytes = bytes;
         options.segment_age_seconds = (unsigned)seconds;
         *ret_options = options;
@@ -116,13 +123,17 @@ static const struct option_row option_rows[] = {
                 "close files at this size of CSV, K, M and G\nallowed; the "
                 "default is 16M"},
         {"--no-barrier", NULL, "never take the application's write lock"},
+        {"--no-wake", NULL, "look every pollinginterval only"},
+        {"--linger", "SECONDS",
+                "how long files that cleanup took can be opened;\nthe default is 900"},
+        {"--max-store", "BYTES", "over it holds of consumers yield"},
         {"--log-level", "LEVEL", "error, warning, info (the default) or debug"},
         {0},
 };
 
 const struct command command_agent = {
         .name = "agent",
-        .summary = "Run the capture job in the foreground",
+        .summary = "Run the jobs of a database in the foreground",
         .arguments = {"DATABASE"},
         .options = option_rows,
         .help = "Captures until SIGTERM or SIGINT. For use without a mount: cdcfs runs the jobs\n"
