@@ -99,30 +99,69 @@ Test(content, renders_only_what_is_asked_for)
         cr_expect_eq(content_read(content, f.db, 0, buffer, sizeof buffer, &got), 0);
         cr_expect_eq(content_try_read(content, 0, buffer, sizeof buffer, &got), 0);
         cr_expect_eq(got, sizeof buffer);
-        cr_expect_leq(content_pool_bytes(f.pool), 2 * CONTENT_PIECE_FIRST);
+        cr_expect_leq(content_pool_bytes(f.pool), 17 << 10, "a glance costs 16 KiB");
         cr_expect_eq(content_try_read(content, 1 << 20, buffer, sizeof buffer, &got), -EAGAIN);
         content_close(content);
         close_fixture(&f);
 }
 
-Test(content, keeps_to_its_budget_and_keeps_what_was_used_last)
+/* All of a file through small reads; is its hash right? */
+static bool is_read_right(struct fixture *f, const struct file_row *file)
+{
+        struct content *content = NULL;
+        struct hash hash;
+        uint8_t digest[HASH_SIZE];
+        char buffer[30000];
+        size_t got = 1;
+        hash_init(&hash);
+        cr_assert_eq(content_open(f->pool, f->db, file->ino, &content), 0);
+        for (uint64_t offset = 0; got > 0; offset += got) {
+                cr_assert_eq(content_read(content, f->db, offset, buffer, sizeof buffer, &got), 0);
+                hash_update(&hash, buffer, got);
+        }
+        content_close(content);
+        hash_finish(&hash, digest);
+        return memcmp(digest, file->sha256, HASH_SIZE) == 0;
+}
+
+/* The budget holds for what is open too: pieces that go are made again. */
+Test(content, keeps_to_its_budget_whoever_has_files_open)
+{
+        enum { BUDGET = 3 << 20, FILES = 3 };
+        struct fixture f;
+        open_fixture(&f, BUDGET);
+        struct content *contents[FILES];
+        for (int i = 0; i < FILES; i++) {
+                add_file(&f, 30000, 100);
+                cr_assert_eq(
+                        content_open(f.pool, f.db, file_at(&f, 0, i + 1).ino, &contents[i]), 0);
+        }
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < FILES; i++) {
+                        struct file_row file = file_at(&f, 0, i + 1);
+                        cr_assert_gt(file.bytes, BUDGET);
+                        cr_expect(is_read_right(&f, &file));
+                        cr_expect_leq(content_pool_bytes(f.pool), BUDGET);
+                        cr_expect_gt(content_pool_bytes(f.pool), BUDGET / 2);
+                }
+        }
+        for (int i = 0; i < FILES; i++)
+                content_close(contents[i]);
+        close_fixture(&f);
+}
+
+Test(content, keeps_what_was_used_last)
 {
         struct fixture f;
         open_fixture(&f, 500000);
         for (int i = 0; i < 6; i++)
                 add_file(&f, 2000, 50);
-        char *buffer = malloc(1 << 20);
         for (int64_t ordinal = 1; ordinal <= 6; ordinal++) {
-                struct content *content = NULL;
-                size_t got = 0;
                 struct file_row file = file_at(&f, 0, ordinal);
-                cr_assert_eq(content_open(f.pool, f.db, file.ino, &content), 0);
-                cr_assert_eq(content_read(content, f.db, 0, buffer, 1 << 20, &got), 0);
-                cr_expect_eq(got, (size_t)file.bytes);
-                content_close(content);
-                cr_expect_leq(content_pool_bytes(f.pool), 500000);
+                cr_expect(is_read_right(&f, &file));
         }
         struct content *last = NULL, *first = NULL;
+        char buffer[100];
         size_t got = 0;
         cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 6).ino, &last), 0);
         cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 1).ino, &first), 0);
@@ -130,32 +169,30 @@ Test(content, keeps_to_its_budget_and_keeps_what_was_used_last)
         cr_expect_eq(content_try_read(first, 0, buffer, 100, &got), -EAGAIN);
         content_close(last);
         content_close(first);
-        free(buffer);
         close_fixture(&f);
 }
 
-Test(content, never_lets_go_of_a_file_that_is_open)
+Test(content, holds_on_to_the_bytes_of_a_file_that_goes)
 {
         struct fixture f;
-        open_fixture(&f, 1);
-        add_file(&f, 2000, 50);
-        add_file(&f, 2000, 50);
-        struct content *contents[2] = {NULL, NULL}, *again = NULL;
-        char buffer[100];
-        size_t got = 0;
-        for (int i = 0; i < 2; i++) {
-                cr_assert_eq(
-                        content_open(f.pool, f.db, file_at(&f, 0, i + 1).ino, &contents[i]), 0);
-                cr_assert_eq(content_read(contents[i], f.db, 0, buffer, 100, &got), 0);
-        }
-        cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 1).ino, &again), 0);
-        cr_expect_eq(again, contents[0]);
-        content_close(again);
-        for (int i = 0; i < 2; i++) {
-                cr_expect_eq(content_try_read(contents[i], 0, buffer, 100, &got), 0);
-                content_close(contents[i]);
-        }
-        cr_expect_eq(content_pool_bytes(f.pool), 0);
+        open_fixture(&f, 100000);
+        add_file(&f, 30000, 100);
+        add_file(&f, 30000, 100);
+        struct file_row file = file_at(&f, 0, 1);
+        struct content *content = NULL;
+        cr_assert_eq(content_open(f.pool, f.db, file.ino, &content), 0);
+        store_fixture_check(
+                sql_execute(f.db, "UPDATE cdcfs_files SET is_withdrawn = 1 WHERE ordinal = 1"),
+                "withdraw");
+        cr_assert_eq(content_pool_keep(f.pool, f.db), 0);
+        store_fixture_check(sql_execute(f.db, "DELETE FROM main_t_CT WHERE id <= 30000"), "purge");
+        struct file_row other = file_at(&f, 0, 2);
+        cr_expect(is_read_right(&f, &other));
+        cr_expect(is_read_right(&f, &file));
+        content_close(content);
+        other = file_at(&f, 0, 2);
+        cr_expect(is_read_right(&f, &other));
+        cr_expect_leq(content_pool_bytes(f.pool), 1200000, "nothing is kept for nobody");
         close_fixture(&f);
 }
 
@@ -214,6 +251,126 @@ Test(content, puts_large_files_on_the_disk_and_leaves_no_name)
         struct run_result result = run("ls -A %s | grep -v '^app.db'", f.files.base.tmp.directory);
         cr_expect_str_eq(result.text, "");
         run_release(&result);
+        content_close(content);
+        close_fixture(&f);
+}
+
+/* A range over all changes so far. */
+static struct file_row range_of(struct fixture *f, unsigned format, uint64_t first, uint64_t last)
+{
+        struct file_row range = {
+                .object_id = f->object_id,
+                .renderer_version = render_at(format)->version,
+                .from_lsn = lsn_make(1, (uint32_t)first, 1),
+                .to_lsn = lsn_make(1, (uint32_t)last, 1),
+                .first_change = first,
+                .last_change = last,
+                .mtime_ns = 77,
+        };
+        strcpy(range.format, render_at(format)->name);
+        return range;
+}
+
+Test(content, a_range_is_measured_once_and_has_a_number_of_its_own)
+{
+        struct fixture f;
+        open_fixture(&f, 0);
+        files_fixture_commit(&f.files, f.object_id, 20000, 100);
+        for (unsigned format = 0; format < 2; format++) {
+                struct file_row range = range_of(&f, format, 5, 19000);
+                _cleanup_(buf_release) struct buf whole = BUF_INIT;
+                render_whole(&f, &range, &whole);
+                struct content *content = NULL, *again = NULL, *by_ino = NULL;
+                uint64_t ino = 0, size = 0;
+                int64_t mtime = 0;
+                cr_assert_eq(content_open_range(f.pool, &range, &content), 0);
+                cr_assert_eq(content_measure(content, f.db, NULL), 0);
+                content_status(content, &ino, &size, &mtime);
+                cr_expect_eq(ino, CONTENT_FIRST_RANGE + format);
+                cr_expect_eq(size, whole.size);
+                cr_expect_eq(mtime, 77);
+                size_t got = 0;
+                char *buffer = malloc(whole.size);
+                cr_expect_eq(content_try_read(content, 0, buffer, whole.size, &got), 0);
+                cr_expect_eq(got, whole.size);
+                cr_expect_eq(memcmp(buffer, whole.data, whole.size), 0);
+                free(buffer);
+                cr_assert_eq(content_open_range(f.pool, &range, &again), 0);
+                cr_assert_eq(content_open(f.pool, f.db, ino, &by_ino), 0);
+                cr_expect(again == content && by_ino == content);
+                content_close(by_ino);
+                content_close(again);
+                content_close(content);
+        }
+        close_fixture(&f);
+}
+
+Test(content, an_empty_range_is_its_header)
+{
+        struct fixture f;
+        open_fixture(&f, 0);
+        for (unsigned format = 0; format < 2; format++) {
+                struct file_row range = range_of(&f, format, 1, 0);
+                struct content *content = NULL;
+                uint64_t ino = 0, size = 0;
+                int64_t mtime = 0;
+                size_t got = 1;
+                char byte;
+                cr_assert_eq(content_open_range(f.pool, &range, &content), 0);
+                cr_assert_eq(content_measure(content, f.db, NULL), 0);
+                content_status(content, &ino, &size, &mtime);
+                cr_expect_eq(size, format == 0 ? sizeof "__$start_lsn,__$seqval,__$operation,"
+                                                        "__$update_mask,id,v,w"
+                                               : 0);
+                cr_expect_eq(content_read(content, f.db, size, &byte, 1, &got), 0);
+                cr_expect_eq(got, 0);
+                content_close(content);
+        }
+        cr_expect_eq(content_open(f.pool, f.db, CONTENT_FIRST_RANGE + 9, &(struct content *){NULL}),
+                -ENOENT);
+        close_fixture(&f);
+}
+
+static bool count_down(void *context)
+{
+        return --*(int *)context < 0;
+}
+
+Test(content, measuring_can_be_stopped_and_goes_on_where_it_was)
+{
+        struct fixture f;
+        open_fixture(&f, 0);
+        files_fixture_commit(&f.files, f.object_id, 40000, 100);
+        struct file_row range = range_of(&f, 0, 1, 40000);
+        struct content *content = NULL;
+        int rounds = 0;
+        cr_assert_eq(content_open_range(f.pool, &range, &content), 0);
+        int r = -EINTR;
+        for (; r == -EINTR; rounds++) {
+                int left = 2;
+                struct content_stop stop = {count_down, &left};
+                r = content_measure(content, f.db, &stop);
+        }
+        cr_expect_eq(r, 0);
+        cr_expect_gt(rounds, 2);
+        cr_expect_lt(rounds, 10);
+        content_close(content);
+        close_fixture(&f);
+}
+
+Test(content, a_range_whose_rows_went_is_stale)
+{
+        struct fixture f;
+        open_fixture(&f, 100000);
+        files_fixture_commit(&f.files, f.object_id, 40000, 100);
+        struct file_row range = range_of(&f, 0, 1, 40000);
+        struct content *content = NULL;
+        char byte;
+        size_t got = 0;
+        cr_assert_eq(content_open_range(f.pool, &range, &content), 0);
+        cr_assert_eq(content_measure(content, f.db, NULL), 0);
+        store_fixture_check(sql_execute(f.db, "DELETE FROM main_t_CT WHERE id < 1000"), "purge");
+        cr_expect_eq(content_read(content, f.db, 100, &byte, 1, &got), -ESTALE);
         content_close(content);
         close_fixture(&f);
 }

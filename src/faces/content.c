@@ -1,109 +1,59 @@
 /* SPDX-License-Identifier: MIT
  *
- * content: shared spools of closed files, and which of them stay.
+ * content: the pool: which contents are known, who has them open, and which stay.
  *
- * It knows neither FUSE nor catalogs, and not how bytes are made (filebytes) or kept (spool).
- *
- * Two locks, both leaves, never held over SQLite or the disk: the pool's guards the list, the
- * counts and the sums; a content's guards how far it is rendered and who renders.
+ * It knows neither FUSE nor catalogs, and not how bytes are made (filebytes) or kept (shelf).
  */
-#include "faces/content.h"
-
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "faces/filebytes.h"
-#include "faces/spool.h"
-#include "ground/buf.h"
+#include "faces/content_private.h"
 #include "ground/cleanup.h"
-#include "memory/files.h"
 
-struct content {
-        struct content_pool *pool;
-        struct file_row file; /* immutable */
-        /* guarded by pool->lock */
-        struct content *newer, *older; /* in the list, by last use */
-        unsigned handles;
-        uint64_t charged; /* bytes it counts for in the pool */
-        /* guarded by lock */
-        pthread_mutex_t lock;
-        pthread_cond_t moved; /* `ready` grew, or nobody renders any more */
-        uint64_t ready;       /* bytes in the spool */
-        bool is_rendering;
-        bool is_bad; /* it came out other than it was measured */
-        /* written by whoever renders; the descriptor stays once `ready` is above 0 */
-        int fd;
-        struct filebytes_position position;
-        size_t piece;
-};
-
-struct content_pool {
-        char *directory;
-        uint64_t budget;
-        void *owner;
-        pthread_mutex_t lock;
-        struct content *newest, *oldest;
-        unsigned idle_count; /* without handles */
-        uint64_t idle_bytes;
-        uint64_t bytes;
-};
-
-/* ---- the pool ---- */
-
-int content_pool_new(
-        const char *directory, uint64_t budget, void *owner, struct content_pool **ret_pool)
+void content_lock(struct content *content)
 {
-        struct content_pool *pool = calloc(1, sizeof *pool);
-        if (!pool || !(pool->directory = strdup(directory))) {
-                free(pool);
-                return -ENOMEM;
-        }
-        pool->budget = budget ? budget : CONTENT_BUDGET;
-        pool->owner = owner;
-        pthread_mutex_init(&pool->lock, NULL);
-        *ret_pool = pool;
-        return 0;
+        pthread_mutex_lock(&content->pool->lock);
 }
 
-static void content_free(struct content *content)
+void content_unlock(struct content *content)
 {
-        if (content->fd >= 0)
-                close(content->fd);
-        pthread_mutex_destroy(&content->lock);
-        pthread_cond_destroy(&content->moved);
-        free(content);
+        pthread_mutex_unlock(&content->pool->lock);
 }
 
-void content_pool_free(struct content_pool *pool)
+/* ---- finding ---- */
+
+static int order_ino(const void *a, const void *b)
 {
-        if (!pool)
-                return;
-        for (struct content *content = pool->newest, *next; content; content = next) {
-                next = content->older;
-                content_free(content);
-        }
-        pthread_mutex_destroy(&pool->lock);
-        free(pool->directory);
-        free(pool);
+        const struct content *x = a, *y = b;
+        return (x->file.ino > y->file.ino) - (x->file.ino < y->file.ino);
 }
 
-void *content_owner(const struct content *content)
+static int order_range(const void *a, const void *b)
 {
-        return content->pool->owner;
+        const struct file_row *x = &((const struct content *)a)->file;
+        const struct file_row *y = &((const struct content *)b)->file;
+        int order = (x->object_id > y->object_id) - (x->object_id < y->object_id);
+        if (order == 0)
+                order = lsn_compare(x->from_lsn, y->from_lsn);
+        if (order == 0)
+                order = lsn_compare(x->to_lsn, y->to_lsn);
+        return order ? order : strcmp(x->format, y->format);
 }
 
-uint64_t content_pool_bytes(struct content_pool *pool)
+static struct content *found(void *node)
 {
-        pthread_mutex_lock(&pool->lock);
-        uint64_t bytes = pool->bytes;
-        pthread_mutex_unlock(&pool->lock);
-        return bytes;
+        return node ? *(struct content **)node : NULL;
 }
 
 /* The functions with `pool_` want pool->lock. */
+static struct content *pool_find(struct content_pool *pool, const struct content *key)
+{
+        return key->is_range ? found(tfind(key, &pool->ranges, order_range))
+                             : found(tfind(key, &pool->files, order_ino));
+}
+
 static void pool_unlink(struct content_pool *pool, struct content *content)
 {
         if (content->newer)
@@ -127,202 +77,197 @@ static void pool_link_newest(struct content_pool *pool, struct content *content)
         pool->newest = content;
 }
 
-static struct content *pool_find(struct content_pool *pool, uint64_t ino)
+static int pool_add(struct content_pool *pool, struct content *content)
 {
-        for (struct content *content = pool->newest; content; content = content->older) {
-                if (content->file.ino == ino)
-                        return content;
+        if (content->is_range)
+                content->file.ino = pool->next_ino++;
+        if (!tsearch(content, &pool->files, order_ino))
+                return -ENOMEM;
+        if (content->is_range && !tsearch(content, &pool->ranges, order_range)) {
+                tdelete(content, &pool->files, order_ino);
+                return -ENOMEM;
         }
-        return NULL;
+        pool_link_newest(pool, content);
+        pool->idle_count++;
+        return 0;
 }
 
 static void pool_take_handle(struct content_pool *pool, struct content *content)
 {
-        if (content->handles++ == 0) {
+        if (content->handles++ == 0)
                 pool->idle_count--;
-                pool->idle_bytes -= content->charged;
-        }
         pool_unlink(pool, content);
         pool_link_newest(pool, content);
 }
 
-/* Takes what is over the budget out of the list, oldest first; the caller frees it. */
-static struct content *pool_take_surplus(struct content_pool *pool)
+/* ---- shelves ---- */
+
+static void forget_piece(struct shelf_piece *piece)
 {
-        struct content *surplus = NULL;
-        struct content *content = pool->oldest;
-        while (content &&
-                (pool->idle_bytes > pool->budget || pool->idle_count > CONTENT_IDLE_COUNT)) {
-                struct content *newer = content->newer;
-                if (content->handles == 0) {
-                        pool_unlink(pool, content);
-                        pool->idle_count--;
-                        pool->idle_bytes -= content->charged;
-                        pool->bytes -= content->charged;
-                        content->older = surplus;
-                        surplus = content;
-                }
-                content = newer;
-        }
-        return surplus;
+        struct content *content = piece->owner;
+        content->marks[piece->index].piece = NULL;
 }
 
-/* ---- handles ---- */
+void content_take_surplus(struct content_pool *pool, struct shelf_piece *ret[CONTENT_SHELVES])
+{
+        for (unsigned i = 0; i < CONTENT_SHELVES; i++) {
+                ret[i] = shelf_take_surplus(&pool->shelves[i]);
+                for (struct shelf_piece *piece = ret[i]; piece; piece = piece->older)
+                        forget_piece(piece);
+        }
+}
+
+void content_free_surplus(struct shelf_piece *surplus[CONTENT_SHELVES])
+{
+        for (unsigned i = 0; i < CONTENT_SHELVES; i++)
+                shelf_free_pieces(surplus[i]);
+}
+
+/* Takes all its pieces off the shelves. */
+static struct shelf_piece *pool_take_pieces(struct content *content)
+{
+        struct shelf_piece *pieces = NULL;
+        for (size_t i = 0; i < content->mark_count; i++) {
+                struct shelf_piece *piece = content->marks[i].piece;
+                if (!piece)
+                        continue;
+                shelf_remove(piece);
+                content->marks[i].piece = NULL;
+                piece->older = pieces;
+                pieces = piece;
+        }
+        return pieces;
+}
+
+static void pool_unkeep(struct content *content)
+{
+        for (size_t i = 0; i < content->mark_count; i++) {
+                struct shelf_piece *piece = content->marks[i].piece;
+                if (piece)
+                        shelf_keep(piece, false);
+        }
+        content->is_kept = false;
+}
+
+/* ---- contents ---- */
+
+int content_add_mark(struct content *content, struct filebytes_position position)
+{
+        if (content->mark_count == content->mark_room) {
+                size_t room = content->mark_room ? 2 * content->mark_room : 4;
+                struct content_mark *marks =
+                        reallocarray(content->marks, room, sizeof *content->marks);
+                if (!marks)
+                        return -ENOMEM;
+                content->marks = marks;
+                content->mark_room = room;
+        }
+        content->marks[content->mark_count++] = (struct content_mark){.position = position};
+        return 0;
+}
+
+static void content_free(struct content *content)
+{
+        pthread_cond_destroy(&content->moved);
+        free(content->marks);
+        free(content);
+}
+
+/* One that nobody knows yet. */
+static int content_new(
+        struct content_pool *pool, const struct file_row *file, struct content **ret_content)
+{
+        struct content *content = calloc(1, sizeof *content);
+        if (!content)
+                return -ENOMEM;
+        content->pool = pool;
+        content->file = *file;
+        pthread_cond_init(&content->moved, NULL);
+        if (content_add_mark(content, filebytes_start(file)) < 0) {
+                content_free(content);
+                return -ENOMEM;
+        }
+        *ret_content = content;
+        return 0;
+}
+
+static int add_checkpoints(struct content *content, sqlite3 *db)
+{
+        _cleanup_(checkpoints_release) struct checkpoints checkpoints = {0};
+        int r = checkpoints_load(db, content->file.ino, &checkpoints);
+        for (size_t i = 0; r == 0 && i < checkpoints.count; i++)
+                r = content_add_mark(
+                        content, (struct filebytes_position){
+                                         checkpoints.items[i].offset, checkpoints.items[i].change});
+        content->is_whole = checkpoints.count > 0;
+        return r;
+}
 
 static int load_content(
         struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
 {
         struct file_row file;
+        struct content *content = NULL;
         int r = files_find_ino(db, ino, &file);
         if (r < 0)
                 return r;
         if (r == 0 || !file.is_published)
                 return -ENOENT;
-        struct content *content = calloc(1, sizeof *content);
-        if (!content)
-                return -ENOMEM;
-        content->pool = pool;
-        content->file = file;
-        content->fd = -1;
-        content->position = filebytes_start(&file);
-        content->piece = CONTENT_PIECE_FIRST;
-        pthread_mutex_init(&content->lock, NULL);
-        pthread_cond_init(&content->moved, NULL);
+        r = content_new(pool, &file, &content);
+        if (r < 0)
+                return r;
+        r = add_checkpoints(content, db);
+        if (r < 0) {
+                content_free(content);
+                return r;
+        }
         *ret_content = content;
         return 0;
 }
 
-static int find_or_load(
-        struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
-{
-        pthread_mutex_lock(&pool->lock);
-        struct content *found = pool_find(pool, ino);
-        if (found)
-                pool_take_handle(pool, found);
-        pthread_mutex_unlock(&pool->lock);
-        if (found) {
-                *ret_content = found;
-                return 0;
-        }
-
-        struct content *loaded = NULL;
-        int r = load_content(pool, db, ino, &loaded);
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&pool->lock);
-        found = pool_find(pool, ino); /* another thread may have been faster */
-        if (!found) {
-                pool_link_newest(pool, loaded);
-                pool->idle_count++;
-        }
-        pool_take_handle(pool, found ? found : loaded);
-        pthread_mutex_unlock(&pool->lock);
-        if (found)
-                content_free(loaded);
-        *ret_content = found ? found : loaded;
-        return 0;
-}
-
-void content_close(struct content *content)
-{
-        struct content_pool *pool = content->pool;
-        pthread_mutex_lock(&pool->lock);
-        if (--content->handles == 0) {
-                pool->idle_count++;
-                pool->idle_bytes += content->charged;
-        }
-        struct content *surplus = pool_take_surplus(pool);
-        pthread_mutex_unlock(&pool->lock);
-        while (surplus) {
-                struct content *next = surplus->older;
-                content_free(surplus);
-                surplus = next;
-        }
-}
-
-/* ---- rendering ---- */
-
-/* One piece into the spool, by the one thread that has set is_rendering. */
-static int render_piece(struct content *content, sqlite3 *db, uint64_t ready, uint64_t *ret_ready)
-{
-        if (content->fd < 0) {
-                int r = spool_open(
-                        content->pool->directory, (uint64_t)content->file.bytes, &content->fd);
-                if (r < 0)
-                        return r;
-        }
-        _cleanup_(buf_release) struct buf buf = BUF_INIT;
-        buf_reserve(&buf, content->piece + content->piece / 8);
-        struct filebytes_position position = content->position;
-        int r = filebytes_render(db, &content->file, content->piece, &position, &buf, NULL);
-        if (r < 0)
-                return r == -ENOENT ? -ESTALE : r;
-        /* Before a reader can see them: too many bytes, or an end too soon. */
-        uint64_t size = (uint64_t)content->file.bytes;
-        if (position.offset > size || (r == 0 && position.offset != size))
-                return -EBADMSG;
-        r = spool_write(content->fd, buf.data, buf.size, ready);
-        if (r < 0)
-                return r == -ENOSPC ? -EIO : r;
-        content->position = position;
-        if (content->piece < CONTENT_PIECE_LAST)
-                content->piece *= 2;
-        *ret_ready = position.offset;
-        return 0;
-}
-
-static void charge(struct content *content, uint64_t bytes)
-{
-        pthread_mutex_lock(&content->pool->lock);
-        content->pool->bytes += bytes - content->charged;
-        content->charged = bytes;
-        pthread_mutex_unlock(&content->pool->lock);
-}
-
-/* Renders as the only one, with content->lock held before and after. */
-static int render_alone(struct content *content, sqlite3 *db)
-{
-        uint64_t ready = content->ready;
-        content->is_rendering = true;
-        pthread_mutex_unlock(&content->lock);
-        int r = render_piece(content, db, ready, &ready);
-        if (r == 0)
-                charge(content, ready);
-        pthread_mutex_lock(&content->lock);
-        content->ready = ready;
-        content->is_rendering = false;
-        content->is_bad |= r == -EBADMSG;
-        pthread_cond_broadcast(&content->moved);
-        return r == -EBADMSG ? -EIO : r;
-}
-
-static int make_ready(struct content *content, sqlite3 *db, uint64_t end)
+/* A handle of the content, which nobody knows yet and which is taken over, or of the same one that
+ * another thread was faster with. */
+static int share(struct content_pool *pool, struct content *content, struct content **ret_content)
 {
         int r = 0;
-        pthread_mutex_lock(&content->lock);
-        while (r == 0 && content->ready < end) {
-                if (content->is_bad)
-                        r = -EIO;
-                else if (content->is_rendering)
-                        pthread_cond_wait(&content->moved, &content->lock);
-                else
-                        r = render_alone(content, db);
-        }
-        pthread_mutex_unlock(&content->lock);
+        pthread_mutex_lock(&pool->lock);
+        struct content *other = pool_find(pool, content);
+        if (!other)
+                r = pool_add(pool, content);
+        if (r == 0)
+                pool_take_handle(pool, other ? other : content);
+        pthread_mutex_unlock(&pool->lock);
+        if (other || r < 0)
+                content_free(content);
+        if (r == 0)
+                *ret_content = other ? other : content;
         return r;
 }
 
-/* ---- files that go ---- */
+static struct content *take_known(struct content_pool *pool, const struct content *key)
+{
+        pthread_mutex_lock(&pool->lock);
+        struct content *content = pool_find(pool, key);
+        if (content)
+                pool_take_handle(pool, content);
+        pthread_mutex_unlock(&pool->lock);
+        return content;
+}
 
 int content_open(struct content_pool *pool, sqlite3 *db, uint64_t ino, struct content **ret_content)
 {
-        struct content *content = NULL;
-        int r = find_or_load(pool, db, ino, &content);
-        if (r < 0)
-                return r;
-        if (content->file.is_withdrawn)
-                r = make_ready(content, db, (uint64_t)content->file.bytes);
-        if (r < 0) {
+        const struct content key = {.file.ino = ino};
+        struct content *content = take_known(pool, &key);
+        int r = 0;
+        if (!content) {
+                struct content *loaded = NULL;
+                r = ino < CONTENT_FIRST_RANGE ? load_content(pool, db, ino, &loaded) : -ENOENT;
+                if (r == 0)
+                        r = share(pool, loaded, &content);
+                if (r < 0)
+                        return r;
+        }
+        if (content->file.is_withdrawn && (r = content_render_whole(content, db)) < 0) {
                 content_close(content);
                 return r;
         }
@@ -330,20 +275,88 @@ int content_open(struct content_pool *pool, sqlite3 *db, uint64_t ino, struct co
         return 0;
 }
 
-/* Handles of all contents that have one. */
+int content_open_range(
+        struct content_pool *pool, const struct file_row *range, struct content **ret_content)
+{
+        const struct content key = {.file = *range, .is_range = true};
+        struct content *content = take_known(pool, &key);
+        if (!content) {
+                int r = content_new(pool, range, &content);
+                if (r < 0)
+                        return r;
+                content->is_range = true;
+                return share(pool, content, ret_content);
+        }
+        *ret_content = content;
+        return 0;
+}
+
+void content_status(
+        struct content *content, uint64_t *ret_ino, uint64_t *ret_size, int64_t *ret_mtime_ns)
+{
+        content_lock(content);
+        *ret_ino = content->file.ino;
+        *ret_size = (uint64_t)content->file.bytes;
+        *ret_mtime_ns = content->file.mtime_ns;
+        content_unlock(content);
+}
+
+/* Takes the oldest that nobody has open out of the pool, if there are too many. */
+static struct content *pool_take_idle(struct content_pool *pool)
+{
+        struct content *content = pool->oldest;
+        if (pool->idle_count <= CONTENT_IDLE_COUNT)
+                return NULL;
+        while (content && content->handles > 0)
+                content = content->newer;
+        if (!content)
+                return NULL;
+        pool_unlink(pool, content);
+        pool->idle_count--;
+        tdelete(content, &pool->files, order_ino);
+        if (content->is_range)
+                tdelete(content, &pool->ranges, order_range);
+        return content;
+}
+
+void content_close(struct content *content)
+{
+        struct content_pool *pool = content->pool;
+        struct shelf_piece *surplus[CONTENT_SHELVES], *pieces = NULL;
+        pthread_mutex_lock(&pool->lock);
+        if (--content->handles == 0) {
+                pool->idle_count++;
+                pool_unkeep(content);
+        }
+        struct content *gone = pool_take_idle(pool);
+        if (gone)
+                pieces = pool_take_pieces(gone);
+        content_take_surplus(pool, surplus);
+        pthread_mutex_unlock(&pool->lock);
+        content_free_surplus(surplus);
+        shelf_free_pieces(pieces);
+        if (gone)
+                content_free(gone);
+}
+
+/* ---- files that go ---- */
+
+/* Handles of all files that have one. */
 static int take_open(struct content_pool *pool, struct content ***ret_contents, size_t *ret_count)
 {
         size_t count = 0;
         pthread_mutex_lock(&pool->lock);
         for (struct content *content = pool->newest; content; content = content->older)
-                count += content->handles > 0;
+                count += content->handles > 0 && !content->is_range;
         struct content **contents = calloc(count + 1, sizeof(struct content *));
         count = 0;
-        for (struct content *content = pool->newest; contents && content; content = content->older)
-                if (content->handles > 0) {
-                        content->handles++;
-                        contents[count++] = content;
-                }
+        for (struct content *content = pool->newest; contents && content;
+                content = content->older) {
+                if (content->handles == 0 || content->is_range)
+                        continue;
+                content->handles++;
+                contents[count++] = content;
+        }
         pthread_mutex_unlock(&pool->lock);
         if (!contents)
                 return -ENOMEM;
@@ -358,7 +371,7 @@ static int keep(struct content *content, sqlite3 *db)
         int r = files_find_ino(db, content->file.ino, &file);
         if (r <= 0 || !file.is_withdrawn)
                 return r < 0 ? r : 0;
-        return make_ready(content, db, (uint64_t)content->file.bytes);
+        return content_render_whole(content, db);
 }
 
 int content_pool_keep(struct content_pool *pool, sqlite3 *db)
@@ -375,42 +388,59 @@ int content_pool_keep(struct content_pool *pool, sqlite3 *db)
         return result;
 }
 
-/* ---- reading ---- */
+/* ---- life ---- */
 
-/* How many of `size` bytes at `offset` the file has. */
-static size_t clip(const struct content *content, uint64_t offset, size_t size)
+int content_pool_new(
+        const char *directory, uint64_t budget, void *owner, struct content_pool **ret_pool)
 {
-        uint64_t bytes = (uint64_t)content->file.bytes;
-        if (offset >= bytes)
-                return 0;
-        return size < bytes - offset ? size : (size_t)(bytes - offset);
-}
-
-int content_read(struct content *content, sqlite3 *db, uint64_t offset, void *buffer, size_t size,
-        size_t *ret_size)
-{
-        size = clip(content, offset, size);
-        int r = size ? make_ready(content, db, offset + size) : 0;
-        if (r == 0 && size)
-                r = spool_read(content->fd, buffer, size, offset);
-        if (r < 0)
-                return r;
-        *ret_size = size;
+        struct content_pool *pool = calloc(1, sizeof *pool);
+        if (!pool || !(pool->directory = strdup(directory))) {
+                free(pool);
+                return -ENOMEM;
+        }
+        pool->owner = owner;
+        pool->next_ino = CONTENT_FIRST_RANGE;
+        pool->shelves[CONTENT_MEMORY].budget = budget ? budget : CONTENT_BUDGET;
+        pool->shelves[CONTENT_DISK].budget = budget ? budget : CONTENT_DISK_BUDGET;
+        pool->shelves[CONTENT_DISK].directory = pool->directory;
+        pthread_mutex_init(&pool->lock, NULL);
+        *ret_pool = pool;
         return 0;
 }
 
-int content_try_read(
-        struct content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
+static void forget(void *content)
 {
-        size = clip(content, offset, size);
-        pthread_mutex_lock(&content->lock);
-        bool is_ready = size == 0 || content->ready >= offset + size;
-        pthread_mutex_unlock(&content->lock);
-        if (!is_ready)
-                return -EAGAIN;
-        int r = size ? spool_read(content->fd, buffer, size, offset) : 0;
-        if (r < 0)
-                return r;
-        *ret_size = size;
-        return 0;
+}
+
+void content_pool_free(struct content_pool *pool)
+{
+        if (!pool)
+                return;
+        for (struct content *content = pool->newest, *next; content; content = next) {
+                next = content->older;
+                shelf_free_pieces(pool_take_pieces(content));
+                content_free(content);
+        }
+        tdestroy(pool->files, forget);
+        tdestroy(pool->ranges, forget);
+        for (unsigned i = 0; i < CONTENT_SHELVES; i++)
+                shelf_unref_spool(pool->shelves[i].spool);
+        pthread_mutex_destroy(&pool->lock);
+        free(pool->directory);
+        free(pool);
+}
+
+void *content_owner(const struct content *content)
+{
+        return content->pool->owner;
+}
+
+uint64_t content_pool_bytes(struct content_pool *pool)
+{
+        uint64_t bytes = 0;
+        pthread_mutex_lock(&pool->lock);
+        for (unsigned i = 0; i < CONTENT_SHELVES; i++)
+                bytes += pool->shelves[i].bytes + pool->shelves[i].kept_bytes;
+        pthread_mutex_unlock(&pool->lock);
+        return bytes;
 }

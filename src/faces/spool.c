@@ -86,3 +86,11 @@ int spool_read(int fd, void *buffer, size_t size, uint64_t offset)
         }
         return 0;
 }
+
+int spool_discard(int fd, uint64_t offset, uint64_t size)
+{
+        int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+        if (size > 0 && fallocate(fd, how, (off_t)offset, (off_t)size) < 0)
+                return -errno;
+        return 0;
+}

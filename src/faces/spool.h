@@ -18,6 +18,9 @@ enum { SPOOL_MEMORY_SIZE = 8 << 20 }; /* from this size on it goes to the disk *
 int spool_open(const char *directory, uint64_t size, int *ret_fd);
 /* All bytes at `offset`, or a negative errno (-ENOSPC). */
 int spool_write(int fd, const void *bytes, size_t size, uint64_t offset);
+/* Gives the room of bytes back that nobody reads any more. Negative errno: they take room until the
+ * spool is closed. */
+int spool_discard(int fd, uint64_t offset, uint64_t size);
 /* All bytes, which must have been written: -EIO where they are not there. */
 int spool_read(int fd, void *buffer, size_t size, uint64_t offset);
 
