@@ -5,6 +5,9 @@
  * One scratch database serves a whole build. Each table goes into its sqlite_schema alone, with
  * its indexes, so that one text that this SQLite cannot parse hides no other table. Statistics
  * and sequence tables are not put there: SQLite would read their contents.
+ *
+ * Its root is a tree that holds one row of one NULL. So SQLite itself says what a row shows in the
+ * columns that it is too short for: their defaults.
  */
 #include "source/schema.h"
 
@@ -16,10 +19,21 @@
 
 #include "ground/cleanup.h"
 
-/* Shadow tables of the modules that come with SQLite and of well-known others. */
-static const char *const shadow_suffixes[] = {"data", "idx", "content", "docsize", "config",
-        "segments", "segdir", "stat", "node", "parent", "rowid", "vocab", "chunks", "rowids",
-        "info", "auxiliary", "vector_chunks00", "metadatachunks00", "metadatatext00"};
+/* Shadow tables of the modules that come with SQLite and of well-known others: what follows the
+ * name of the virtual table, digits aside. */
+static const struct {
+        const char *module, *suffix;
+} shadows[] = {{"fts5", "data"}, {"fts5", "idx"}, {"fts5", "content"}, {"fts5", "docsize"},
+        {"fts5", "config"}, {"fts4", "content"}, {"fts4", "segments"}, {"fts4", "segdir"},
+        {"fts4", "docsize"}, {"fts4", "stat"}, {"fts3", "content"}, {"fts3", "segments"},
+        {"fts3", "segdir"}, {"rtree", "node"}, {"rtree", "parent"}, {"rtree", "rowid"},
+        {"rtree_i32", "node"}, {"rtree_i32", "parent"}, {"rtree_i32", "rowid"}, {"geopoly", "node"},
+        {"geopoly", "parent"}, {"geopoly", "rowid"}, {"spellfix1", "vocab"}, {"vec0", "chunks"},
+        {"vec0", "rowids"}, {"vec0", "info"}, {"vec0", "auxiliary"}, {"vec0", "vector_chunks"},
+        {"vec0", "metadatachunks"}, {"vec0", "metadatatext"}};
+
+/* In the scratch database. */
+enum { ROOT_ROW = 2, ROOT_KEY = 3, ROOT_INDEX = 5, ROOT_LIMIT = 2000 };
 
 void schema_rows_release(struct schema_rows *rows)
 {
@@ -37,6 +51,12 @@ static char *column_copy(sqlite3_stmt *stmt, int column)
 {
         const char *text = (const char *)sqlite3_column_text(stmt, column);
         return text ? strdup(text) : NULL;
+}
+
+/* A damaged sqlite_schema may lack anything. */
+static bool is_complete(const struct schema_row *row)
+{
+        return row->type && row->name && row->table_name;
 }
 
 /* Grows an array by one zeroed element. */
@@ -96,14 +116,16 @@ static int scratch_open(enum text_encoding encoding, sqlite3 **ret_scratch)
         sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 1, NULL);
         sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA encoding='%s'", names[encoding]);
         r = sqlite3_exec(db, pragma, NULL, NULL, NULL);
-        /* The filler gives SQLite pages that root page numbers may name; the table of defaults
-         * applies each affinity. */
+        /* The names are reserved: no table of an application has them. The filler gives SQLite
+         * pages that the roots of indexes may name; nothing reads them. */
         if (r == SQLITE_OK)
                 r = sqlite3_exec(db,
-                        "CREATE TABLE sqlitefiller(b); INSERT INTO sqlitefiller "
-                        "VALUES(zeroblob(1048576));"
-                        "CREATE TEMP TABLE defaults(A BLOB, B TEXT, C NUMERIC, D INTEGER, E REAL);"
-                        "PRAGMA writable_schema=ON",
+                        "PRAGMA page_size=512; PRAGMA auto_vacuum=NONE; PRAGMA writable_schema=ON;"
+                        "CREATE TABLE sqlite_row(a); INSERT INTO sqlite_row VALUES(NULL);"
+                        "CREATE TABLE sqlite_key(a PRIMARY KEY) WITHOUT ROWID;"
+                        "INSERT INTO sqlite_key VALUES(0);"
+                        "CREATE TABLE sqlite_filler(b);"
+                        "INSERT INTO sqlite_filler VALUES(zeroblob(1048576))",
                         NULL, NULL, NULL);
         if (r != SQLITE_OK)
                 return problem_errno(r);
@@ -134,21 +156,36 @@ static int scratch_insert(sqlite3 *db, const struct schema_row *row, int root)
 /* Makes SQLite read the schema again at the next statement. */
 static int scratch_bump(sqlite3 *db)
 {
-        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        char pragma[64];
-        int r = sqlite3_prepare_v2(db, "PRAGMA schema_version", -1, &stmt, NULL);
-        if (r != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
-                return -EIO;
-        sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA schema_version=%d",
-                sqlite3_column_int(stmt, 0) + 1);
-        sqlite3_reset(stmt);
-        return scratch_run(db, pragma);
+        int r = scratch_run(db, "PRAGMA writable_schema=RESET");
+        sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+        return r;
 }
 
+/* SQLite notices with the next scratch_bump. */
 static void scratch_empty(sqlite3 *db)
 {
-        scratch_run(db, "DELETE FROM sqlite_schema WHERE name <> 'sqlitefiller'");
-        scratch_bump(db);
+        scratch_run(db, "DELETE FROM sqlite_schema WHERE name NOT IN ('sqlite_row', 'sqlite_key', "
+                        "'sqlite_filler')");
+}
+
+/* Gives the table, which is WITHOUT ROWID, the tree with a row that suits it. */
+static int scratch_use_key(sqlite3 *db)
+{
+        char sql[160];
+        sqlite3_snprintf(sizeof(sql), sql,
+                "UPDATE sqlite_schema SET rootpage=%d WHERE rootpage=%d AND name <> 'sqlite_row'",
+                ROOT_KEY, ROOT_ROW);
+        int r = scratch_run(db, sql);
+        return r < 0 ? r : scratch_bump(db);
+}
+
+/* Makes SQLite read the schema now, and no part of what it cannot parse. */
+static int scratch_parse(sqlite3 *db)
+{
+        sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
+        int r = scratch_run(db, "SELECT 1 FROM sqlite_schema");
+        sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+        return r;
 }
 
 /* ---- one table ---- */
@@ -168,58 +205,6 @@ static char affinity_of(const char *type, bool is_strict)
         return 'C';
 }
 
-static int copy_value(sqlite3_stmt *stmt, struct value *ret_value)
-{
-        struct value v = {.type = VALUE_NULL};
-        switch (sqlite3_column_type(stmt, 0)) {
-        case SQLITE_INTEGER:
-                v.type = VALUE_INTEGER;
-                v.integer = sqlite3_column_int64(stmt, 0);
-                break;
-        case SQLITE_FLOAT:
-                v.type = VALUE_REAL;
-                v.real = sqlite3_column_double(stmt, 0);
-                break;
-        case SQLITE_TEXT:
-        case SQLITE_BLOB:
-                v.type = sqlite3_column_type(stmt, 0) == SQLITE_TEXT ? VALUE_TEXT : VALUE_BLOB;
-                const void *bytes = sqlite3_column_blob(stmt, 0);
-                v.size = (uint32_t)sqlite3_column_bytes(stmt, 0);
-                uint8_t *copy = malloc(v.size + 1u);
-                if (!copy)
-                        return -ENOMEM;
-                if (v.size > 0)
-                        memcpy(copy, bytes, v.size);
-                v.bytes = copy;
-                break;
-        }
-        *ret_value = v;
-        return 0;
-}
-
-/* The value that rows have which were stored before the column was added: the constant after the
- * column's affinity. Anything that is no constant cannot be the default of an added column. */
-static int read_default(sqlite3 *db, const char *expression, struct schema_column *column)
-{
-        _cleanup_free_ char *insert = NULL, *select = NULL;
-        _cleanup_stmt_ sqlite3_stmt *stmt = NULL, *read = NULL;
-        if (asprintf(&insert, "INSERT INTO temp.defaults(%c) VALUES(%s)", column->affinity,
-                    expression) < 0 ||
-                asprintf(&select, "SELECT %c FROM temp.defaults", column->affinity) < 0)
-                return -ENOMEM;
-        if (sqlite3_prepare_v2(db, insert, -1, &stmt, NULL) != SQLITE_OK ||
-                sqlite3_step(stmt) != SQLITE_DONE)
-                return 0;
-        column->has_default = true;
-        if (sqlite3_prepare_v2(db, select, -1, &read, NULL) != SQLITE_OK ||
-                sqlite3_step(read) != SQLITE_ROW)
-                return -EIO;
-        int r = copy_value(read, &column->default_value);
-        sqlite3_reset(read);
-        int cleared = scratch_run(db, "DELETE FROM temp.defaults");
-        return r < 0 ? r : cleared;
-}
-
 static int pragma_prepare(sqlite3 *db, const char *format, const char *name, sqlite3_stmt **ret)
 {
         char *sql = sqlite3_mprintf(format, name);
@@ -228,6 +213,78 @@ static int pragma_prepare(sqlite3 *db, const char *format, const char *name, sql
         int r = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
         sqlite3_free(sql);
         return problem_errno(r);
+}
+
+static int copy_bytes(sqlite3_stmt *stmt, int column, struct value *value)
+{
+        const void *bytes = sqlite3_column_blob(stmt, column);
+        value->size = (uint32_t)sqlite3_column_bytes(stmt, column);
+        uint8_t *copy = malloc(value->size + 1u);
+        if (!copy)
+                return -ENOMEM;
+        if (value->size > 0)
+                memcpy(copy, bytes, value->size);
+        value->bytes = copy;
+        return 0;
+}
+
+/* Column 0 is the value, column 1 the same as BLOB: text in the database's encoding. */
+static int copy_value(sqlite3_stmt *stmt, struct value *ret_value)
+{
+        int type = sqlite3_column_type(stmt, 0), r = 0;
+        struct value v = {.type = VALUE_NULL};
+        if (type == SQLITE_INTEGER)
+                v = (struct value){.type = VALUE_INTEGER, .integer = sqlite3_column_int64(stmt, 0)};
+        else if (type == SQLITE_FLOAT)
+                v = (struct value){.type = VALUE_REAL, .real = sqlite3_column_double(stmt, 0)};
+        else if (type != SQLITE_NULL) {
+                v.type = type == SQLITE_TEXT ? VALUE_TEXT : VALUE_BLOB;
+                r = copy_bytes(stmt, 1, &v);
+        }
+        if (r == 0)
+                *ret_value = v;
+        return r;
+}
+
+/* What SQLite shows in a row that is older than the column. A default that is no constant gives
+ * NULL: its column cannot be added to a table with rows. */
+static int read_default(sqlite3 *db, const struct schema_table *table, struct schema_column *column)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        char *sql =
+                sqlite3_mprintf("SELECT \"%w\", CAST(\"%w\" AS BLOB) FROM main.\"%w\" NOT INDEXED",
+                        column->name, column->name, table->name);
+        if (!sql)
+                return -ENOMEM;
+        int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+        sqlite3_free(sql);
+        if (r == SQLITE_OK)
+                r = sqlite3_step(stmt);
+        if (r != SQLITE_ROW)
+                return r == SQLITE_DONE ? -EIO : problem_errno(r);
+        return copy_value(stmt, &column->default_value);
+}
+
+/* The first stored column is in every row. */
+static bool may_be_missing(const struct schema_column *column)
+{
+        return column->has_default && column->storage > 0;
+}
+
+static int read_defaults(sqlite3 *db, struct schema_table *table)
+{
+        int r = 0;
+        bool has_root = !table->is_without_rowid;
+        for (unsigned i = 0; r == 0 && i < table->column_count; i++) {
+                if (!may_be_missing(&table->columns[i]))
+                        continue;
+                if (!has_root)
+                        r = scratch_use_key(db);
+                has_root = true;
+                if (r == 0)
+                        r = read_default(db, table, &table->columns[i]);
+        }
+        return r;
 }
 
 static int read_flags(sqlite3 *db, struct schema_table *table)
@@ -245,7 +302,7 @@ static int read_flags(sqlite3 *db, struct schema_table *table)
         return 0;
 }
 
-static int read_column(sqlite3 *db, sqlite3_stmt *stmt, struct schema_table *table, int *storage)
+static int read_column(sqlite3_stmt *stmt, struct schema_table *table, int *storage)
 {
         size_t count = table->column_count;
         struct schema_column *c = array_add(&table->columns, &count, sizeof(*c));
@@ -262,8 +319,8 @@ static int read_column(sqlite3 *db, sqlite3_stmt *stmt, struct schema_table *tab
         c->is_virtual = hidden == 2;
         c->is_generated = hidden == 2 || hidden == 3;
         c->storage = c->is_virtual ? -1 : (*storage)++;
-        const char *expression = (const char *)sqlite3_column_text(stmt, 3);
-        return expression ? read_default(db, expression, c) : 0;
+        c->has_default = !c->is_generated && sqlite3_column_type(stmt, 3) != SQLITE_NULL;
+        return 0;
 }
 
 static int read_columns(sqlite3 *db, struct schema_table *table)
@@ -281,7 +338,7 @@ static int read_columns(sqlite3 *db, struct schema_table *table)
                         keys[pk - 1] = table->column_count;
                         key_count = pk > key_count ? pk : key_count;
                 }
-                r = read_column(db, stmt, table, &storage);
+                r = read_column(stmt, table, &storage);
         }
         if (r < 0 || key_count == 0)
                 return r;
@@ -362,6 +419,8 @@ static int read_table(sqlite3 *db, struct schema_table *table)
         if (r == 0)
                 r = read_rowid_column(db, table);
         if (r == 0)
+                r = read_defaults(db, table);
+        if (r == 0)
                 r = read_parents(db, table);
         return r;
 }
@@ -394,7 +453,7 @@ static const struct schema_row *find_row(
         const struct schema_rows *rows, const char *type, const char *name)
 {
         for (size_t i = 0; i < rows->count; i++)
-                if (strcmp(rows->rows[i].type, type) == 0 &&
+                if (is_complete(&rows->rows[i]) && strcmp(rows->rows[i].type, type) == 0 &&
                         text_equal_name(rows->rows[i].name, name))
                         return &rows->rows[i];
         return NULL;
@@ -426,15 +485,56 @@ static int read_indexes(sqlite3 *db, const struct schema_rows *rows,
 
 /* ---- the whole ---- */
 
+static bool is_virtual(const struct schema_row *row)
+{
+        return row->sql && strncasecmp(row->sql, "CREATE VIRTUAL", 14) == 0;
+}
+
+/* The module of a virtual table: the name after USING, which is the first word that is not quoted
+ * and follows the table's name. */
+static void copy_module(const char *sql, char *ret_module, size_t size)
+{
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_$";
+        const char *p = sql + strlen("CREATE VIRTUAL");
+        for (bool is_found = false; *p && !is_found;) {
+                bool is_quoted = strchr("\"'`[", *p);
+                const char *end = is_quoted ? strchr(p + 1, *p == '[' ? ']' : *p) : p;
+                size_t word = is_quoted ? 0 : strspn(p, letters);
+                is_found = word == 5 && strncasecmp(p, "USING", 5) == 0;
+                p = end ? end + (word ? word : 1) : "";
+        }
+        p += strcspn(p, letters);
+        snprintf(ret_module, size, "%.*s", (int)strspn(p, letters), p);
+}
+
+static bool is_module_shadow(const char *module, const char *suffix)
+{
+        bool is_known = false, has_suffix = false;
+        for (size_t i = 0; i < COUNT(shadows); i++) {
+                size_t size = strlen(shadows[i].suffix);
+                bool is_module = strcasecmp(module, shadows[i].module) == 0;
+                bool is_suffix = strncasecmp(suffix, shadows[i].suffix, size) == 0 &&
+                                 suffix[size + strspn(suffix + size, "0123456789")] == '\0';
+                if (is_module && is_suffix)
+                        return true;
+                is_known |= is_module;
+                has_suffix |= is_suffix;
+        }
+        return !is_known && has_suffix;
+}
+
+/* <virtual table>_<suffix>; either part may have underscores of its own. */
 static bool is_shadow(const struct schema_rows *rows, const char *name)
 {
-        const char *underscore = strrchr(name, '_');
-        for (size_t i = 0; underscore && i < COUNT(shadow_suffixes); i++) {
-                if (strcasecmp(underscore + 1, shadow_suffixes[i]) != 0)
-                        continue;
-                _cleanup_free_ char *owner = strndup(name, (size_t)(underscore - name));
+        char module[64];
+        for (const char *cut = strchr(name, '_'); cut; cut = strchr(cut + 1, '_')) {
+                _cleanup_free_ char *owner = strndup(name, (size_t)(cut - name));
                 const struct schema_row *row = owner ? find_row(rows, "table", owner) : NULL;
-                if (row && row->sql && strncasecmp(row->sql, "CREATE VIRTUAL", 14) == 0)
+                if (!row || !is_virtual(row))
+                        continue;
+                copy_module(row->sql, module, sizeof(module));
+                if (is_module_shadow(module, cut + 1))
                         return true;
         }
         return false;
@@ -444,26 +544,59 @@ static enum schema_kind kind_of(const struct schema_rows *rows, const struct sch
 {
         if (strcmp(row->type, "view") == 0)
                 return SCHEMA_VIEW;
-        if (strncasecmp(row->sql, "CREATE VIRTUAL", 14) == 0)
+        if (is_virtual(row))
                 return SCHEMA_VIRTUAL;
         if (strncasecmp(row->name, "sqlite_", 7) == 0)
                 return SCHEMA_INTERNAL;
         return is_shadow(rows, row->name) ? SCHEMA_SHADOW : SCHEMA_TABLE;
 }
 
-/* Puts the table and its indexes into the scratch database. Roots are any page that is there;
- * SQLite demands different ones for the indexes of a table. */
-static int scratch_load(sqlite3 *db, const struct schema_rows *rows, const struct schema_row *table)
+static int load(sqlite3 *db, const struct schema_row *row, int root)
 {
-        int root = 3;
-        int r = scratch_insert(db, table, root++);
-        for (size_t i = 0; r == 0 && i < rows->count; i++) {
+        int r = scratch_insert(db, row, root);
+        return r < 0 ? r : scratch_bump(db);
+}
+
+/* Loads an index if SQLite can parse it. */
+static int load_checked(sqlite3 *db, const struct schema_row *row, int root)
+{
+        char sql[80];
+        int r = load(db, row, root);
+        if (r < 0 || scratch_parse(db) == 0)
+                return r;
+        sqlite3_snprintf(sizeof(sql), sql, "DELETE FROM sqlite_schema WHERE rootpage=%d", root);
+        r = scratch_run(db, sql);
+        return r < 0 ? r : scratch_bump(db);
+}
+
+/* Roots of indexes are any pages that are there; SQLite demands different ones in a table. */
+static int load_indexes(sqlite3 *db, const struct schema_rows *rows, const char *table,
+        int (*load_one)(sqlite3 *, const struct schema_row *, int))
+{
+        int root = ROOT_INDEX, r = 0;
+        for (size_t i = 0; r == 0 && i < rows->count && root < ROOT_LIMIT; i++) {
                 const struct schema_row *row = &rows->rows[i];
-                if (strcmp(row->type, "index") == 0 && row->sql && root < 250 &&
-                        text_equal_name(row->table_name, table->name))
-                        r = scratch_insert(db, row, root++);
+                if (is_complete(row) && strcmp(row->type, "index") == 0 && row->sql &&
+                        text_equal_name(row->table_name, table))
+                        r = load_one(db, row, root++);
         }
         return r < 0 ? r : scratch_bump(db);
+}
+
+/* Puts the table and its indexes into the scratch database. If SQLite cannot parse all of them,
+ * the table must do alone, and each index shows whether it does. */
+static int scratch_load(sqlite3 *db, const struct schema_rows *rows, const struct schema_row *table)
+{
+        int r = scratch_insert(db, table, ROOT_ROW);
+        if (r == 0)
+                r = load_indexes(db, rows, table->name, scratch_insert);
+        if (r == 0 && scratch_parse(db) == 0)
+                return 0;
+        scratch_empty(db);
+        r = load(db, table, ROOT_ROW);
+        if (r == 0)
+                r = scratch_parse(db);
+        return r < 0 ? r : load_indexes(db, rows, table->name, load_checked);
 }
 
 static int add_table(
@@ -501,7 +634,7 @@ int schema_build(
         schema->references = 1;
         for (size_t i = 0; r == 0 && i < rows->count; i++) {
                 const struct schema_row *row = &rows->rows[i];
-                bool is_table = row->type && row->name && row->sql &&
+                bool is_table = is_complete(row) && row->sql &&
                                 (strcmp(row->type, "table") == 0 || strcmp(row->type, "view") == 0);
                 if (is_table)
                         r = add_table(db, rows, row, schema);

@@ -44,7 +44,9 @@ struct schema_column {
         bool is_generated; /* virtual or stored */
         int storage;       /* position in the record, -1 for a virtual column */
         bool has_default;
-        struct value default_value; /* after affinity; its bytes are owned by the schema */
+        /* What rows show that are older than the column (NULL where there can be none); its bytes
+         * are owned by the schema. */
+        struct value default_value;
 };
 
 enum schema_kind { SCHEMA_TABLE, SCHEMA_VIEW, SCHEMA_VIRTUAL, SCHEMA_SHADOW, SCHEMA_INTERNAL };
