@@ -54,6 +54,18 @@ void attributes_of_node(const struct attributes_owner *owner, const struct cdc_c
                         S_IFDIR | (owner->mode & 0444) | (owner->mode & 0444) >> 2;
 }
 
+void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,
+        const struct cdc_live_status *status, struct fuse_entry_param *ret_entry)
+{
+        *ret_entry = (struct fuse_entry_param){
+                .ino = ino,
+                .attr_timeout = status->is_listed ? ATTRIBUTES_FOREVER : ATTRIBUTES_LIVE,
+                .entry_timeout = 0,
+        };
+        fill(owner, ino, status->mtime_ns, &ret_entry->attr);
+        fill_file(owner, status->size, &ret_entry->attr);
+}
+
 void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
         struct fuse_entry_param *ret_entry)
 {

@@ -16,6 +16,7 @@
  * the next version; directories are looked at again. */
 #define ATTRIBUTES_FOREVER (365.0 * 86400)
 #define ATTRIBUTES_DIRECTORY 1.0
+#define ATTRIBUTES_LIVE 1.0 /* and the kernel is told of growth */
 
 /* Owner, group and mode that all nodes have. */
 struct attributes_owner {
@@ -26,6 +27,9 @@ struct attributes_owner attributes_owner(const struct server *server);
 /* Of a directory or closed file. */
 void attributes_of_node(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
         const struct node *node, struct fuse_entry_param *ret_entry);
+/* Of a file that stands in live/: its name passes on to the next one. */
+void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,
+        const struct cdc_live_status *status, struct fuse_entry_param *ret_entry);
 /* Of a version of a document. */
 void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
         struct fuse_entry_param *ret_entry);

@@ -170,7 +170,8 @@ static int start_rooms(struct program *program)
         struct server *server = &program->server;
         int r = -ENOMEM;
         server->documents = documents_new();
-        if (server->documents)
+        server->growth = growth_new();
+        if (server->documents && server->growth)
                 r = readers_start(&server->readers);
         if (r == 0)
                 return EXIT_OK;
@@ -187,7 +188,7 @@ static int mount_and_serve(struct program *program)
                         program->mountpoint, strerror(-r));
                 return EXIT_MOUNT;
         }
-        r = notify_start(program->notify, server->session, server->view, !server->engine);
+        r = notify_start(program->notify, server);
         if (r == 0)
                 r = mount_serve(server, program->notify);
         if (r == 0)
@@ -229,6 +230,7 @@ static void stop(struct program *program)
         cdc_view_close(server->view);
         cdc_engine_stop(server->engine);
         notify_free(program->notify);
+        growth_free(server->growth);
         if (program->notify)
                 buffers_release(&server->buffers);
 }

@@ -24,6 +24,8 @@ enum {
         KIND_ALL,
         KIND_ALL_FORMAT,
         KIND_ALL_FILE,
+        KIND_LIVE,
+        KIND_LIVE_FILE,
         KIND_COUNT,
 };
 
@@ -58,6 +60,8 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_ALL] = DIRECTORY("all", &kinds[KIND_INSTANCE], 16),
         [KIND_ALL_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ALL], 24, 8, node_formats),
         [KIND_ALL_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_ALL_FORMAT], 0, 0, node_files),
+        [KIND_LIVE] = DIRECTORY("live", &kinds[KIND_INSTANCE], 17),
+        [KIND_LIVE_FILE] = MEMBERS(NODE_LIVE, &kinds[KIND_LIVE], 0, 0, node_live),
 };
 
 /* ---- numbers ---- */
@@ -72,13 +76,18 @@ static void number(const struct cdc_catalog *catalog, struct node *node)
 {
         if (node->file)
                 node->ino = node->file->ino;
-        else
+        else if (node->kind->type != NODE_LIVE)
                 node->ino = block_of(catalog, node) + node->kind->place + node->format;
 }
 
 bool node_is_root(const struct node *node)
 {
         return node->kind == &kinds[KIND_ROOT];
+}
+
+bool node_is_live_directory(const struct node *node)
+{
+        return node->kind == &kinds[KIND_LIVE];
 }
 
 uint64_t node_id(const struct node *node)
@@ -120,6 +129,8 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
                 r = resolve_place(id - base, &node);
         } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
                 node.kind = &kinds[KIND_ALL_FILE];
+        } else if ((node.instance = cdc_catalog_find_live(catalog, id, &node.format))) {
+                node.kind = &kinds[KIND_LIVE_FILE];
         } else {
                 node.instance = cdc_catalog_find_block(catalog, id);
                 r = node.instance ? resolve_place(id - node.instance->base_ino, &node) : -ESTALE;

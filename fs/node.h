@@ -5,7 +5,7 @@
  * The tree is a table with one row per kind of file. A row has either a name, or members whose
  * names come from the catalog. Numbers are not stored: a directory or document is its place in
  * its owner's block of numbers (the root's or an instance's), a closed file has its own number
- * in the catalog.
+ * in the catalog, from the time when it was open and stood in live/.
  *
  * A new virtual file is a row, and its document in the library or its node_….c with the members.
  *
@@ -31,7 +31,12 @@ enum {
 /* Document versions get node ids of their own from here on; no number of a store is so high. */
 #define NODE_FIRST_VERSION (UINT64_C(1) << 62)
 
-enum node_type { NODE_DIRECTORY, NODE_DOCUMENT, NODE_FILE };
+enum node_type {
+        NODE_DIRECTORY,
+        NODE_DOCUMENT,
+        NODE_FILE, /* closed and listed */
+        NODE_LIVE, /* not listed yet: it grows */
+};
 
 struct node_kind;
 
@@ -58,6 +63,7 @@ struct node_members {
 extern const struct node_members node_instances; /* capture instances, in the root */
 extern const struct node_members node_formats;   /* a folder a format */
 extern const struct node_members node_files;     /* the closed files of a format */
+extern const struct node_members node_live;      /* the live file of each format */
 
 /* One row of the table. */
 struct node_kind {
@@ -84,6 +90,8 @@ int node_next(const struct cdc_catalog *catalog, const struct node *directory, u
 /* The node id that FUSE calls it by; meaningless for documents. */
 uint64_t node_id(const struct node *node);
 bool node_is_root(const struct node *node);
+/* The directory whose names pass from file to file. */
+bool node_is_live_directory(const struct node *node);
 /* A file manager's question that will be answered with no for ever. */
 bool node_is_probe(const char *name);
 /* When it last changed: the file's, or what came or went in the directory. */

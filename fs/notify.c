@@ -15,7 +15,9 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "growth.h"
 #include "invalidate.h"
+#include "server.h"
 
 enum {
         IDLE_MS = 5000,         /* a look without a reason: inotify does not work everywhere */
@@ -24,8 +26,7 @@ enum {
 
 struct notify {
         struct logger *logger; /* set before the thread starts, as all of the first block */
-        struct fuse_session *session;
-        struct cdc_view *view;
+        const struct server *server;
         int wake;  /* an eventfd */
         int watch; /* inotify, or -1 */
         char *wal; /* path of the store's WAL */
@@ -79,12 +80,16 @@ static void watch_wal(struct notify *notify)
 /* 1: something is new and told; 0: nothing; the same error is logged once. */
 static int look(struct notify *notify)
 {
-        int r = cdc_view_refresh(notify->view);
+        const struct server *server = notify->server;
+        int r = cdc_view_refresh(server->view);
         if (r < 0 && r != notify->last_error)
                 logger_line(notify->logger, CDC_LOG_WARNING, "cannot read '%s': %s",
-                        cdc_view_store(notify->view), strerror(-r));
+                        cdc_view_store(server->view), strerror(-r));
         notify->last_error = r < 0 ? r : 0;
-        return r < 0 ? 0 : invalidate_news(&notify->told, notify->session, notify->view);
+        if (r < 0)
+                return 0;
+        growth_tell(server->growth, server->session);
+        return invalidate_news(&notify->told, server->session, server->view);
 }
 
 static void *run(void *context)
@@ -114,7 +119,7 @@ static void *run(void *context)
 
 static int open_watch(struct notify *notify)
 {
-        const char *store = cdc_view_store(notify->view);
+        const char *store = cdc_view_store(notify->server->view);
         char *directory = strdup(store);
         if (!directory || asprintf(&notify->wal, "%s-wal", store) < 0) {
                 free(directory);
@@ -132,15 +137,13 @@ static int open_watch(struct notify *notify)
         return 0; /* without inotify the idle look remains */
 }
 
-int notify_start(
-        struct notify *notify, struct fuse_session *session, struct cdc_view *view, bool is_viewer)
+int notify_start(struct notify *notify, const struct server *server)
 {
-        notify->session = session;
-        notify->view = view;
-        int r = is_viewer ? open_watch(notify) : 0;
+        notify->server = server;
+        int r = server->engine ? 0 : open_watch(notify);
         if (r < 0)
                 return r;
-        invalidate_begin(&notify->told, view);
+        invalidate_begin(&notify->told, server->view);
         r = -pthread_create(&notify->thread, NULL, run, notify);
         notify->is_started = r == 0;
         return r;

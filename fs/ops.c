@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ops: lookup, attributes, and reading of files.
+ * ops: lookup and attributes.
  */
 #include "ops.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 /* ---- the view of a request ---- */
@@ -90,6 +88,8 @@ static int find_child(struct ops_view *view, fuse_ino_t id, const char *name, st
 {
         struct node parent;
         int r = node_resolve(view->catalog, id, &parent);
+        if (r == 0 && node_is_live_directory(&parent) && ops_view_renew(view))
+                r = node_resolve(view->catalog, id, &parent);
         if (r < 0)
                 return r;
         return node_find(view->catalog, &parent, name, ret_node);
@@ -107,6 +107,8 @@ static void ops_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
         struct fuse_entry_param entry = {0};
         if (r == 0 && node.kind->type == NODE_DOCUMENT) {
                 reply_document(request, &view, &node);
+        } else if (r == 0 && node.kind->type == NODE_LIVE) {
+                ops_live_lookup(request, &view, node.ino);
         } else if (r == 0) {
                 attributes_of_node(&view.owner, view.catalog, &node, &entry);
                 fuse_reply_entry(request, &entry);
@@ -140,6 +142,7 @@ static void ops_forget_multi(fuse_req_t request, size_t count, struct fuse_forge
 
 /* ---- attributes ---- */
 
+/* 1: of a live file, which has its own answer. */
 static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_entry_param *ret_entry)
 {
         if (id >= NODE_FIRST_VERSION) {
@@ -154,6 +157,8 @@ static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_ent
         int r = node_resolve(view->catalog, id, &node);
         if (r == 0 && node.kind->type == NODE_DOCUMENT)
                 r = -ESTALE; /* only versions have node ids */
+        if (r == 0 && node.kind->type == NODE_LIVE)
+                return 1;
         if (r == 0)
                 attributes_of_node(&view->owner, view->catalog, &node, ret_entry);
         return r;
@@ -166,6 +171,8 @@ static void ops_getattr(fuse_req_t request, fuse_ino_t id, struct fuse_file_info
         int r = find_attributes(&view, id, &entry);
         if (r < 0)
                 fuse_reply_err(request, -r);
+        else if (r > 0)
+                ops_live_getattr(request, &view, id);
         else
                 fuse_reply_attr(request, &entry.attr, entry.attr_timeout);
         ops_view_release(&view);
@@ -188,83 +195,6 @@ static void ops_statfs(fuse_req_t request, fuse_ino_t id)
         };
         fuse_reply_statfs(request, &statvfs);
         ops_view_release(&view);
-}
-
-/* ---- files ---- */
-
-static int open_node(struct server *server, fuse_ino_t id, struct fuse_file_info *info)
-{
-        if ((info->flags & O_ACCMODE) != O_RDONLY || info->flags & O_TRUNC)
-                return -EROFS;
-        info->keep_cache = 1;
-        info->fh = 0;
-        if (id >= NODE_FIRST_VERSION)
-                return 0;
-        struct cdc_content *content = NULL;
-        int r = cdc_content_open(server->view, id, &content);
-        if (r < 0)
-                return r == -ENOENT ? -ESTALE : r;
-        info->fh = (uintptr_t)content;
-        return 0;
-}
-
-static struct cdc_content *content_of(const struct fuse_file_info *info)
-{
-        return (struct cdc_content *)(uintptr_t)info->fh;
-}
-
-static void ops_open(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
-{
-        struct server *server = fuse_req_userdata(request);
-        int r = open_node(server, id, info);
-        if (r < 0)
-                fuse_reply_err(request, -r);
-        else if (fuse_reply_open(request, info) < 0)
-                cdc_content_close(content_of(info));
-}
-
-static void ops_release(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
-{
-        cdc_content_close(content_of(info));
-        fuse_reply_err(request, 0);
-}
-
-static void read_document(
-        fuse_req_t request, struct server *server, fuse_ino_t id, size_t size, uint64_t offset)
-{
-        struct document *document = documents_get(server->documents, id);
-        if (!document) {
-                fuse_reply_err(request, ESTALE);
-                return;
-        }
-        uint64_t start = offset < document->size ? offset : document->size;
-        size_t left = document->size - (size_t)start;
-        fuse_reply_buf(request, document->bytes + start, size < left ? size : left);
-        documents_put(server->documents, document);
-}
-
-static void read_content(fuse_req_t request, struct server *server, struct cdc_content *content,
-        size_t size, uint64_t offset)
-{
-        size_t got = 0;
-        char *buffer = buffers_take(&server->buffers, size);
-        int r = buffer ? cdc_content_try_read(content, offset, buffer, size, &got) : -ENOMEM;
-        if (r == -EAGAIN)
-                r = readers_post(server->readers, request, content, offset, size);
-        else if (r == 0)
-                fuse_reply_buf(request, buffer, got);
-        if (r < 0)
-                fuse_reply_err(request, -r);
-}
-
-static void ops_read(
-        fuse_req_t request, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *info)
-{
-        struct server *server = fuse_req_userdata(request);
-        if (id >= NODE_FIRST_VERSION)
-                read_document(request, server, id, size, (uint64_t)offset);
-        else
-                read_content(request, server, content_of(info), size, (uint64_t)offset);
 }
 
 struct fuse_lowlevel_ops ops_table(void)

@@ -32,6 +32,15 @@ void ops_view_release(struct ops_view *view);
 /* A catalog with what came since into `view`. 1 if there was something new. */
 int ops_view_renew(struct ops_view *view);
 
+/* Of a file that is not listed yet; what takes long is answered by the readers. */
+void ops_live_lookup(fuse_req_t request, struct ops_view *view, uint64_t ino);
+void ops_live_getattr(fuse_req_t request, struct ops_view *view, uint64_t ino);
+
+void ops_open(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info);
+void ops_read(
+        fuse_req_t request, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *info);
+void ops_release(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info);
+
 void ops_opendir(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info);
 void ops_readdir(
         fuse_req_t request, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *info);

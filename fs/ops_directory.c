@@ -22,13 +22,13 @@ void ops_opendir(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info)
         ops_view_release(&view);
 }
 
-/* What READDIRPLUS tells of a name. `.` and `..` are not looked up, and documents will be when
- * somebody wants them: node id 0 says so. */
+/* What READDIRPLUS tells of a name. `.` and `..` are not looked up, and documents and live files
+ * will be when somebody wants them: node id 0 says so. */
 static void describe(struct ops_view *view, const struct node *node, const char *name,
         struct fuse_entry_param *ret)
 {
         bool is_dots = name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-        if (node->kind->type == NODE_DOCUMENT) {
+        if (node->kind->type == NODE_DOCUMENT || node->kind->type == NODE_LIVE) {
                 const struct document none = {.ino = node->ino};
                 attributes_of_document(&view->owner, &none, ret);
         } else {

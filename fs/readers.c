@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * readers: a queue of reads and a few threads.
- *
- * It knows how to answer a read and no other request.
+ * readers: a queue of requests and a few threads. How one is answered it does not know.
  */
 #include "readers.h"
 
@@ -12,15 +10,11 @@
 #include <stdlib.h>
 
 struct job {
-        fuse_req_t request;
-        struct cdc_content *content;
-        uint64_t offset;
-        size_t size;
+        struct readers_job job;
         struct job *next;
 };
 
 struct readers {
-        struct buffers *buffers;
         unsigned thread_count; /* the main thread's, as the next */
         pthread_t threads[READERS_COUNT];
         pthread_mutex_t lock; /* guards the queue and is_stopping; a leaf */
@@ -44,18 +38,6 @@ static struct job *take(struct readers *readers, bool *ret_is_stopping)
         return job;
 }
 
-static void answer(struct readers *readers, const struct job *job)
-{
-        size_t got = 0;
-        char *buffer = buffers_take(readers->buffers, job->size);
-        int r = buffer ? cdc_content_read(job->content, job->offset, buffer, job->size, &got)
-                       : -ENOMEM;
-        if (r < 0)
-                fuse_reply_err(job->request, -r);
-        else
-                fuse_reply_buf(job->request, buffer, got);
-}
-
 static void *run(void *context)
 {
         struct readers *readers = context;
@@ -63,9 +45,9 @@ static void *run(void *context)
         struct job *job;
         while ((job = take(readers, &is_stopping))) {
                 if (is_stopping)
-                        fuse_reply_err(job->request, EIO);
+                        fuse_reply_err(job->job.request, EIO);
                 else
-                        answer(readers, job);
+                        job->job.answer(&job->job);
                 free(job);
         }
         return NULL;
@@ -81,12 +63,11 @@ static int start_threads(struct readers *readers)
         return r;
 }
 
-int readers_start(struct buffers *buffers, struct readers **ret_readers)
+int readers_start(struct readers **ret_readers)
 {
         struct readers *readers = calloc(1, sizeof *readers);
         if (!readers)
                 return -ENOMEM;
-        readers->buffers = buffers;
         readers->last = &readers->first;
         pthread_mutex_init(&readers->lock, NULL);
         pthread_cond_init(&readers->posted, NULL);
@@ -114,13 +95,12 @@ void readers_stop(struct readers *readers)
         free(readers);
 }
 
-int readers_post(struct readers *readers, fuse_req_t request, struct cdc_content *content,
-        uint64_t offset, size_t size)
+int readers_post(struct readers *readers, const struct readers_job *request)
 {
         struct job *job = malloc(sizeof *job);
         if (!job)
                 return -ENOMEM;
-        *job = (struct job){.request = request, .content = content, .offset = offset, .size = size};
+        *job = (struct job){.job = *request};
         pthread_mutex_lock(&readers->lock);
         *readers->last = job;
         readers->last = &job->next;

@@ -13,6 +13,7 @@
 #include "buffers.h"
 #include "cdc.h"
 #include "documents.h"
+#include "growth.h"
 #include "logger.h"
 #include "options.h"
 #include "readers.h"
@@ -25,6 +26,7 @@ struct server {
         struct cdc_view *view;
         struct cdc_engine *engine; /* NULL: a viewer */
         struct documents *documents;
+        struct growth *growth;
         struct readers *readers;
         struct buffers buffers;
         struct fuse_session *session;
