@@ -155,7 +155,7 @@ static const struct {
                 "changed; ALTER TABLE \"t\" DROP COLUMN \"c\"; DROP INDEX \"u\"", " 0 1 -"},
         {"drop of a column in the middle",
                 "DROP INDEX u; DROP INDEX i; ALTER TABLE t DROP COLUMN b",
-                "changed; ALTER TABLE \"t\" DROP COLUMN \"b\"; DROP INDEX \"u\"; DROP INDEX \"i\"",
+                "changed; ALTER TABLE \"t\" DROP COLUMN \"b\"; DROP INDEX \"i\"; DROP INDEX \"u\"",
                 " 0 - 1"},
         {"rename of a column", "ALTER TABLE t RENAME COLUMN b TO d",
                 "changed; ALTER TABLE \"t\" RENAME COLUMN \"b\" TO \"d\"", " 0 1 2"},
@@ -189,16 +189,16 @@ static const struct {
                 "CREATE TABLE n(c INT, a PRIMARY KEY, d, b); DROP TABLE t; "
                 "ALTER TABLE n RENAME TO t",
                 "changed (rebuilt); CREATE TABLE \"t\"(c INT, a PRIMARY KEY, d, b); "
-                "DROP INDEX \"u\"; DROP INDEX \"i\"",
+                "DROP INDEX \"i\"; DROP INDEX \"u\"",
                 " 1 3 0"},
         {"rebuilt without a column",
                 "CREATE TABLE n(a PRIMARY KEY, c INT); DROP TABLE t; ALTER TABLE n RENAME TO t",
                 "changed (rebuilt); CREATE TABLE \"t\"(a PRIMARY KEY, c INT); "
-                "DROP INDEX \"u\"; DROP INDEX \"i\"",
+                "DROP INDEX \"i\"; DROP INDEX \"u\"",
                 " 0 - 1"},
         {"dropped and made anew", "DROP TABLE t; CREATE TABLE t(a PRIMARY KEY, b, c INT)",
-                "changed (rebuilt); CREATE TABLE t(a PRIMARY KEY, b, c INT); DROP INDEX \"u\"; "
-                "DROP INDEX \"i\"",
+                "changed (rebuilt); CREATE TABLE t(a PRIMARY KEY, b, c INT); DROP INDEX \"i\"; "
+                "DROP INDEX \"u\"",
                 " 0 1 2"},
         {"an index on another table", "DROP INDEX u; CREATE UNIQUE INDEX u ON other(x)",
                 "changed; DROP INDEX \"u\"", NULL},
@@ -241,11 +241,56 @@ Test(ddl, what_happened_to_a_table_is_told)
         }
 }
 
-Test(ddl, a_dropped_table_whose_row_another_took_is_dropped)
+Test(ddl, a_table_renamed_and_altered_in_one_commit_goes_on)
+{
+        static const struct {
+                const char *sql;
+                const char *want;
+        } renamed[] = {
+                {"ALTER TABLE t RENAME TO x; ALTER TABLE x ADD COLUMN d INT",
+                        "ALTER TABLE \"x\" ADD COLUMN d INT"},
+                {"ALTER TABLE t RENAME TO x; ALTER TABLE x DROP COLUMN a",
+                        "ALTER TABLE \"x\" DROP COLUMN \"a\""},
+                {"ALTER TABLE t RENAME TO x; ALTER TABLE x DROP COLUMN b",
+                        "ALTER TABLE \"x\" DROP COLUMN \"b\""},
+                {"ALTER TABLE t RENAME TO x; ALTER TABLE x DROP COLUMN c",
+                        "ALTER TABLE \"x\" DROP COLUMN \"c\""},
+                {"ALTER TABLE t RENAME TO x; ALTER TABLE x RENAME a TO z",
+                        "ALTER TABLE \"x\" RENAME COLUMN \"a\" TO \"z\""},
+        };
+        for (size_t i = 0; i < COUNT(renamed); i++) {
+                _cleanup_(buf_release) struct buf text = BUF_INIT, want = BUF_INIT;
+                compare("CREATE TABLE t(a, b INT, c)", renamed[i].sql, &text, NULL);
+                buf_append_format(
+                        &want, "changed; ALTER TABLE \"t\" RENAME TO \"x\"; %s", renamed[i].want);
+                cr_expect_str_eq(buf_string(&text), buf_string(&want), "%s: %s", renamed[i].sql,
+                        buf_string(&text));
+        }
+}
+
+Test(ddl, indexes_are_told_in_the_order_in_which_they_were_made)
 {
         _cleanup_(buf_release) struct buf text = BUF_INIT;
-        compare("CREATE TABLE t(a, b)", "DROP TABLE t; CREATE TABLE x(a)", &text, NULL);
-        cr_expect_str_eq(buf_string(&text), "dropped; DROP TABLE \"t\"", "%s", buf_string(&text));
+        compare("CREATE TABLE t(a UNIQUE, b); CREATE INDEX y ON t(a); CREATE INDEX x ON t(b)",
+                "DROP INDEX x; DROP INDEX y; CREATE INDEX j ON t(a); CREATE UNIQUE INDEX i ON t(b)",
+                &text, NULL);
+        cr_expect_str_eq(buf_string(&text),
+                "changed; DROP INDEX \"y\"; DROP INDEX \"x\"; CREATE INDEX j ON t(a); "
+                "CREATE UNIQUE INDEX i ON t(b)",
+                "%s", buf_string(&text));
+}
+
+Test(ddl, a_dropped_table_whose_row_another_took_is_dropped)
+{
+        static const char *const others[] = {
+                "x(a)", "x(a, b)", "x(a, b, c)", "\"x\" (c, d, e)", "\"x \"\"y\"(a, c, d)"};
+        for (size_t i = 0; i < COUNT(others); i++) {
+                _cleanup_(buf_release) struct buf text = BUF_INIT, sql = BUF_INIT;
+                buf_append_format(&sql, "DROP TABLE t; CREATE TABLE %s", others[i]);
+                compare("CREATE TABLE t(a, b)", buf_string(&sql), &text, NULL);
+                cr_expect_str_eq(buf_string(&text), "dropped; DROP TABLE \"t\"", "%s: %s",
+                        others[i], buf_string(&text));
+        }
 }
 
 /* The last row of sqlite_schema and its root page are taken again: it cannot be told from ALTER

@@ -113,7 +113,8 @@ static int tell_added(struct ddl_change *change, const struct schema_table *old,
         const struct schema_table *new, unsigned count)
 {
         size_t size = 0;
-        const char *text = definitions_inserted(old->sql, new->sql, count, &size);
+        const char *text = definitions_inserted(
+                definitions_begin(old->sql), definitions_begin(new->sql), count, &size);
         int r = text ? 0 : add_text(change, new->sql);
         while (r == 0 && text && size > 0) {
                 size_t definition = definitions_size(text + 1, size - 1);
@@ -168,30 +169,41 @@ static const struct schema_index *find_index(const struct schema *schema,
         return is_altered || strcmp(found->sql, index->sql) == 0 ? found : NULL;
 }
 
+static int tell_index_gone(struct ddl_change *change, const struct schema_index *index)
+{
+        _cleanup_(buf_release) struct buf statement = BUF_INIT;
+        buf_append_string(&statement, "DROP INDEX ");
+        text_append_identifier(&statement, index->name);
+        return add_statement(change, &statement);
+}
+
+/* The index of the table that was made next after the row of sqlite_schema; automatic ones are
+ * passed over. */
+static const struct schema_index *next_index(
+        const struct schema *schema, const char *table, int64_t rowid)
+{
+        const struct schema_index *next = NULL;
+        for (size_t i = 0; i < schema->index_count; i++) {
+                const struct schema_index *index = &schema->indexes[i];
+                if (index->sql && text_equal_name(index->table_name, table) &&
+                        index->rowid > rowid && (!next || index->rowid < next->rowid))
+                        next = index;
+        }
+        return next;
+}
+
 static int compare_indexes(const struct schema *old, const char *old_table,
         const struct schema *new, const char *new_table, struct ddl_change *change)
 {
         bool is_altered = change->map != NULL;
+        const struct schema_index *index = NULL;
         int r = 0;
-        for (size_t i = 0; r == 0 && i < old->index_count; i++) {
-                const struct schema_index *index = &old->indexes[i];
-                if (!index->sql || !text_equal_name(index->table_name, old_table) ||
-                        find_index(new, index, new_table, is_altered))
-                        continue;
-                _cleanup_(buf_release) struct buf statement = BUF_INIT;
-                buf_append_string(&statement, "DROP INDEX ");
-                text_append_identifier(&statement, index->name);
-                r = add_statement(change, &statement);
-        }
-        for (size_t i = 0; r == 0 && i < new->index_count; i++) {
-                const struct schema_index *index = &new->indexes[i];
-                if (!index->sql || !text_equal_name(index->table_name, new_table) ||
-                        find_index(old, index, old_table, is_altered))
-                        continue;
-                _cleanup_(buf_release) struct buf statement = BUF_INIT;
-                buf_append_string(&statement, index->sql);
-                r = add_statement(change, &statement);
-        }
+        while (r == 0 && (index = next_index(old, old_table, index ? index->rowid : INT64_MIN)))
+                if (!find_index(new, index, new_table, is_altered))
+                        r = tell_index_gone(change, index);
+        while (r == 0 && (index = next_index(new, new_table, index ? index->rowid : INT64_MIN)))
+                if (!find_index(old, index, old_table, is_altered))
+                        r = add_text(change, index->sql);
         return r;
 }
 
@@ -240,20 +252,58 @@ static int tell_rebuilt(
         return r < 0 ? r : add_text(change, new->sql);
 }
 
-/* Has the table of this row only another name? A row number may also have been used again, by
- * another table. If its root is another page (auto_vacuum moves roots when a table is dropped) the
- * names of the columns must speak for it. */
-static bool is_renamed(const struct schema_table *old, const struct schema_table *now)
+/* ALTER TABLE RENAME TO writes the new name in quotes. */
+static bool is_name_quoted(const struct schema_table *table)
+{
+        static const char begin[] = "CREATE TABLE \"";
+        const char *sql = table->sql + strlen(begin);
+        if (strncmp(table->sql, begin, strlen(begin)) != 0)
+                return false;
+        for (const char *name = table->name; *name; name++) {
+                if (*sql++ != *name || (*name == '"' && *sql++ != '"'))
+                        return false;
+        }
+        return *sql == '"';
+}
+
+static bool has_same_types(
+        const struct schema_table *old, const struct schema_table *now, bool by_name)
 {
         if (now->column_count != old->column_count)
                 return false;
         for (unsigned i = 0; i < old->column_count; i++) {
                 const struct schema_column *a = &old->columns[i], *b = &now->columns[i];
                 if (strcmp(a->declared_type, b->declared_type) != 0 ||
-                        (now->root != old->root && strcmp(a->name, b->name) != 0))
+                        (by_name && strcmp(a->name, b->name) != 0))
                         return false;
         }
         return true;
+}
+
+/* Is one column list the other with one piece put in, as ADD COLUMN and DROP COLUMN leave it? */
+static bool is_extended(const struct schema_table *old, const struct schema_table *now)
+{
+        const char *a = definitions_begin(old->sql), *b = definitions_begin(now->sql);
+        size_t a_size = strlen(a), b_size = strlen(b), begin = 0, end = 0;
+        size_t size = a_size < b_size ? a_size : b_size;
+        if (now->column_count == old->column_count)
+                return false;
+        while (begin < size && a[begin] == b[begin])
+                begin++;
+        while (end < size && a[a_size - 1 - end] == b[b_size - 1 - end])
+                end++;
+        return begin + end >= size;
+}
+
+/* Has the table of this row another name now? A row number may also have been used again, by
+ * another table. If its root is another page (auto_vacuum moves roots when a table is dropped) the
+ * names of the columns must speak for it. */
+static bool is_renamed(const struct schema_table *old, const struct schema_table *now)
+{
+        bool has_moved = now->root != old->root;
+        if (!is_name_quoted(now))
+                return false;
+        return has_same_types(old, now, has_moved) || (!has_moved && is_extended(old, now));
 }
 
 static bool is_ordinary(const struct schema_table *table)

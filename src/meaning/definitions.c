@@ -26,6 +26,16 @@ static size_t opaque_size(const char *text, size_t size)
         return 0;
 }
 
+const char *definitions_begin(const char *sql)
+{
+        size_t size = strlen(sql), i = 0;
+        while (i < size && sql[i] != '(') {
+                size_t opaque = opaque_size(sql + i, size - i);
+                i += opaque > 0 ? opaque : 1;
+        }
+        return sql + i;
+}
+
 /* Length of the first definition in a comma list, minding quotes, comments and parentheses. */
 size_t definitions_size(const char *text, size_t size)
 {

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+/* Where the column list of a CREATE text begins: its first parenthesis, or its end. */
+const char *definitions_begin(const char *sql);
 /* Length of the first definition in a comma list. */
 size_t definitions_size(const char *text, size_t size);
 /* The definitions that the new text holds beyond the old, each with a comma before it, *ret_size
