@@ -57,7 +57,11 @@ static int seal(struct capture *capture, const char *path)
                 measures[i].ino = files.items[i].ino;
                 r = closer_measure(store_db(store), &files.items[i], NULL, &measures[i].measure);
         }
-        return r < 0 ? r : capture_publish(capture, measures, files.count);
+        if (r == 0)
+                r = capture_publish(capture, measures, files.count);
+        for (size_t i = 0; i < files.count; i++)
+                checkpoints_release(&measures[i].measure.checkpoints);
+        return r;
 }
 
 static int scan_alone(

@@ -55,6 +55,7 @@ int capture_open_cleanup(struct capture *capture)
         capture->cleanup = (struct capture_cleanup){
                 .due_ns = next_night(last > 0 && last < now ? last : now),
                 .is_purging = true, /* what was left over */
+                .linger_due_ns = INT64_MAX,
                 .threshold = capture->jobs.cleanup.threshold,
         };
         return 0;
@@ -130,7 +131,7 @@ static int note_run(struct capture *capture, const struct cleanup_now *now)
 static int reload_segments(struct capture *capture)
 {
         struct segments *segments = NULL;
-        int r = segments_load(capture->store, capture->formats, render_count(), &segments);
+        int r = segments_load(capture->store, capture->formats, render_file_formats(), &segments);
         if (r < 0)
                 return r;
         segments_free(capture->segments);
@@ -198,6 +199,20 @@ static int run_job(struct capture *capture)
 
 /* ---- rows ---- */
 
+/* When the next withdrawn file may go. */
+static int note_linger(struct capture *capture, const struct cleanup_now *now)
+{
+        int64_t due_ns;
+        int r = cleanup_next_due(store_db(capture->store), capture->options.linger_ns, &due_ns);
+        if (r < 0)
+                return r;
+        capture->cleanup.linger_due_ns = due_ns;
+        if (due_ns != INT64_MAX)
+                capture->cleanup.linger_due_ns =
+                        clock_monotonic(capture->options.clock) + due_ns - now->running_ns;
+        return 0;
+}
+
 static int purge(struct capture *capture)
 {
         struct cleanup_now now;
@@ -223,8 +238,7 @@ static int purge(struct capture *capture)
                 return r < 0 ? r : 0;
         *purge = (struct cleanup_purge){0};
         capture->cleanup.is_purging = false;
-        return cleanup_next_due(
-                store_db(capture->store), limits.linger_ns, &capture->cleanup.linger_due_ns);
+        return note_linger(capture, &now);
 }
 
 /* ---- the step's part ---- */
@@ -236,20 +250,14 @@ static bool is_job_due(const struct capture *capture)
 
 int capture_step_cleanup(struct capture *capture)
 {
-        struct cleanup_now now;
+        struct capture_cleanup *cleanup = &capture->cleanup;
         int r = 0;
         if (is_job_due(capture)) {
-                capture->cleanup.due_ns = next_night(clock_wall(capture->options.clock));
+                cleanup->due_ns = next_night(clock_wall(capture->options.clock));
                 r = run_job(capture);
         }
-        if (r == 0 && capture->cleanup.linger_due_ns != 0 &&
-                capture->cleanup.linger_due_ns != INT64_MAX && !capture->cleanup.is_purging) {
-                r = read_now(capture, &now);
-                capture->cleanup.is_purging =
-                        r == 0 && now.running_ns >= capture->cleanup.linger_due_ns;
-        }
-        if (r < 0 || !capture->cleanup.is_purging ||
-                clock_monotonic(NULL) < capture->cleanup.retry_ns)
+        cleanup->is_purging |= clock_monotonic(capture->options.clock) >= cleanup->linger_due_ns;
+        if (r < 0 || !cleanup->is_purging || clock_monotonic(NULL) < cleanup->retry_ns)
                 return r;
         return purge(capture);
 }
@@ -257,13 +265,14 @@ int capture_step_cleanup(struct capture *capture)
 int64_t capture_cleanup_wait(const struct capture *capture)
 {
         int64_t wait = capture->cleanup.due_ns - clock_wall(capture->options.clock);
-        int64_t linger = capture->cleanup.linger_due_ns;
         int64_t retry = capture->cleanup.retry_ns - clock_monotonic(NULL);
         if (capture->cleanup.is_purging)
                 return retry > 0 ? retry : 0;
-        /* Running time is not read here: a second is near enough. */
-        if (linger != 0 && linger != INT64_MAX && wait > second_ns)
-                wait = second_ns;
+        if (capture->cleanup.linger_due_ns != INT64_MAX) {
+                int64_t linger =
+                        capture->cleanup.linger_due_ns - clock_monotonic(capture->options.clock);
+                wait = linger < wait ? linger : wait;
+        }
         /* A clock that was set back must not put the night off for years. */
         return wait > day_ns ? day_ns : wait > 0 ? wait : 0;
 }

@@ -25,7 +25,7 @@
 /* The cleanup job (capture_cleanup.c). */
 struct capture_cleanup {
         int64_t due_ns;        /* wall time: when it begins next */
-        int64_t linger_due_ns; /* running time: when a withdrawn file may go; 0 = not known */
+        int64_t linger_due_ns; /* monotonic: when a withdrawn file may go */
         int64_t retry_ns;      /* monotonic: not before */
         int64_t threshold;     /* rows a batch, of the purge at work */
         bool is_purging;
