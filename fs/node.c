@@ -21,6 +21,7 @@ enum {
         KIND_INSTANCE_MIN_LSN,
         KIND_INSTANCE_MAX_LSN,
         KIND_INSTANCE_DDL_HISTORY,
+        KIND_FILES,
         KIND_ALL,
         KIND_ALL_FORMAT,
         KIND_ALL_FILE,
@@ -57,6 +58,7 @@ static const struct node_kind kinds[KIND_COUNT] = {
                 DOCUMENT("max_lsn", &kinds[KIND_INSTANCE], 3, CDC_DOCUMENT_MAX_LSN),
         [KIND_INSTANCE_DDL_HISTORY] =
                 DOCUMENT("ddl_history.csv", &kinds[KIND_INSTANCE], 4, CDC_DOCUMENT_DDL_HISTORY),
+        [KIND_FILES] = DOCUMENT("files.csv", &kinds[KIND_INSTANCE], 15, CDC_DOCUMENT_FILES),
         [KIND_ALL] = DIRECTORY("all", &kinds[KIND_INSTANCE], 16),
         [KIND_ALL_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ALL], 24, 8, node_formats),
         [KIND_ALL_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_ALL_FORMAT], 0, 0, node_files),

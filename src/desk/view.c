@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "desk/catalog.h"
+#include "desk/manifests.h"
 #include "faces/content.h"
 #include "faces/livefile.h"
 #include "ground/cleanup.h"
@@ -36,11 +37,12 @@ struct connection {
 };
 
 struct cdc_view {
-        char *source; /* immutable, as are the next four */
+        char *source; /* immutable, as are the next five */
         char *store;
         pthread_key_t key;
         struct content_pool *pool;
         struct livefile_pool *livefiles;
+        struct manifests *manifests;
         pthread_mutex_t lock;
         struct connection *connections;
         struct cdc_catalog *catalog; /* owns a reference */
@@ -137,6 +139,11 @@ struct livefile_pool *view_livefiles(struct cdc_view *view)
         return view->livefiles;
 }
 
+struct manifests *view_manifests(struct cdc_view *view)
+{
+        return view->manifests;
+}
+
 /* ---- the catalog ---- */
 
 static void read_owner(struct cdc_view *view)
@@ -218,7 +225,9 @@ static int new_pools(struct cdc_view *view)
                 return -ENOMEM;
         const char *directory = dirname(copy);
         int r = content_pool_new(directory, 0, view, &view->pool);
-        return r < 0 ? r : livefile_pool_new(directory, 0, view, &view->livefiles);
+        if (r == 0)
+                r = livefile_pool_new(directory, 0, view, &view->livefiles);
+        return r < 0 ? r : manifests_new(&view->manifests);
 }
 
 static int view_new(const struct cdc_database *database, struct cdc_view **ret_view)
@@ -291,6 +300,7 @@ void cdc_view_close(struct cdc_view *view)
         }
         content_pool_free(view->pool);
         livefile_pool_free(view->livefiles);
+        manifests_free(view->manifests);
         cdc_catalog_unref(view->catalog);
         pthread_mutex_destroy(&view->lock);
         free(view->source);

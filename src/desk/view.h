@@ -15,5 +15,6 @@ int view_store(struct cdc_view *view, struct problem *problem, struct store **re
 const char *view_source(const struct cdc_view *view);
 struct content_pool *view_pool(struct cdc_view *view);
 struct livefile_pool *view_livefiles(struct cdc_view *view);
+struct manifests *view_manifests(struct cdc_view *view);
 
 #endif

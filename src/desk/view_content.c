@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cdc.h"
+#include "desk/manifests.h"
 #include "desk/view.h"
 #include "faces/content.h"
 #include "faces/document.h"
@@ -111,12 +112,78 @@ static int (*const makers[])(const struct request *request, struct buf *buf) = {
         [CDC_DOCUMENT_MIN_LSN] = make_min_lsn,
         [CDC_DOCUMENT_MAX_LSN] = make_max_lsn,
         [CDC_DOCUMENT_DDL_HISTORY] = make_ddl_history,
+static int make_ddl_history_jsonl(const struct request *request, struct buf *buf)
+{
+        return document_ddl_history(request->store, request->object_id, render_find("jsonl"), buf);
+}
+
+static int make_captured_columns(const struct request *request, struct buf *buf)
+{
+        return document_table(
+                request->store, "captured_columns", request->object_id, render_find("csv"), buf);
+}
+
+/* Of the whole database only, as those that follow. */
+static int make_table(const struct request *request, const char *table, struct buf *buf)
+{
+        if (request->object_id != 0)
+                return -ENOENT;
+        return document_table(request->store, table, 0, render_find("csv"), buf);
+}
+
+static int make_change_tables(const struct request *request, struct buf *buf)
+{
+        return make_table(request, "change_tables", buf);
+}
+
+static int make_index_columns(const struct request *request, struct buf *buf)
+{
+        return make_table(request, "index_columns", buf);
+}
+
+static int make_jobs(const struct request *request, struct buf *buf)
+{
+        return make_table(request, "cdc_jobs", buf);
+}
+
+static int make_scan_sessions(const struct request *request, struct buf *buf)
+{
+        return make_table(request, "dm_cdc_log_scan_sessions", buf);
+}
+
+static int make_errors(const struct request *request, struct buf *buf)
+{
+        return make_table(request, "dm_cdc_errors", buf);
+}
+
+static int make_schema(const struct request *request, struct buf *buf)
+{
+        return document_schema(request->store, request->object_id, buf);
+}
+
+static int make_files(const struct request *request, struct buf *buf)
+{
+        if (request->object_id == 0)
+                return -ENOENT;
+        return manifests_append(
+                view_manifests(request->view), request->store, request->object_id, buf);
+}
+
 };
 
 /* Documents tell of the store as its last commit left it. */
 static int last_commit(struct store *store, int64_t *ret_ns)
 {
         sqlite3_stmt *stmt = NULL;
+        [CDC_DOCUMENT_DDL_HISTORY_JSONL] = make_ddl_history_jsonl,
+        [CDC_DOCUMENT_CAPTURED_COLUMNS] = make_captured_columns,
+        [CDC_DOCUMENT_CHANGE_TABLES] = make_change_tables,
+        [CDC_DOCUMENT_INDEX_COLUMNS] = make_index_columns,
+        [CDC_DOCUMENT_JOBS] = make_jobs,
+        [CDC_DOCUMENT_SCAN_SESSIONS] = make_scan_sessions,
+        [CDC_DOCUMENT_ERRORS] = make_errors,
+        [CDC_DOCUMENT_SCHEMA] = make_schema,
+        [CDC_DOCUMENT_FILES] = make_files,
         int r = store_statement(store, "SELECT last_commit_time_ns FROM cdcfs_state", &stmt);
         if (r == 0 && (r = sql_next(stmt)) == 1)
                 *ret_ns = sqlite3_column_int64(stmt, 0);

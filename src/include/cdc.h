@@ -316,10 +316,19 @@ struct cdc_instance {
 /* What can be made as a small document. The ones marked * exist per instance too. */
 enum cdc_document {
         CDC_DOCUMENT_README,
-        CDC_DOCUMENT_VALIDITY,    /* * validity.json */
-        CDC_DOCUMENT_MIN_LSN,     /* * */
-        CDC_DOCUMENT_MAX_LSN,     /* * */
-        CDC_DOCUMENT_DDL_HISTORY, /* * csv */
+        CDC_DOCUMENT_VALIDITY,          /* * validity.json */
+        CDC_DOCUMENT_MIN_LSN,           /* * */
+        CDC_DOCUMENT_MAX_LSN,           /* * */
+        CDC_DOCUMENT_DDL_HISTORY,       /* * csv */
+        CDC_DOCUMENT_DDL_HISTORY_JSONL, /* * */
+        CDC_DOCUMENT_CAPTURED_COLUMNS,  /* * csv, as those that follow */
+        CDC_DOCUMENT_CHANGE_TABLES,
+        CDC_DOCUMENT_INDEX_COLUMNS,
+        CDC_DOCUMENT_JOBS,
+        CDC_DOCUMENT_SCAN_SESSIONS,
+        CDC_DOCUMENT_ERRORS,
+        CDC_DOCUMENT_SCHEMA, /* of an instance only; json */
+        CDC_DOCUMENT_FILES,  /* of an instance only; csv: a line for each listed file */
 };
 
 /* -ENOENT (22901): the database is not enabled. Nothing is created. */
