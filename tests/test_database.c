@@ -451,7 +451,7 @@ Test(database, closing_last_leaves_the_log)
         cr_expect_eq(source_fixture_header(&f).max_frame, 1, "the application closes first");
         sqlite3_close_v2(steal(connection));
         database_close(steal(f.database));
-        _cleanup_free_ char *log = source_fixture_copy(&f, "-wal", &size);
+        free(source_fixture_copy(&f, "-wal", &size));
         cr_expect_eq(size, walframe_offset(2, 4096), "%zu bytes", size);
 
         source_fixture_attach(&f);

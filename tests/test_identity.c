@@ -173,8 +173,9 @@ Test(identity, asking_who_holds_it_hinders_no_claim)
         make_source(&f);
         pid_t pid = fork();
         tmp_check(pid >= 0, "fork");
-        for (pid_t holder; pid == 0;)
-                identity_holder(f.path, &holder);
+        if (pid == 0)
+                for (pid_t holder;;)
+                        identity_holder(f.path, &holder);
         for (unsigned i = 0; i < CLAIMS; i++) {
                 struct identity identity = {0};
                 struct problem problem = {0};

@@ -74,7 +74,8 @@ static inline void app_write(struct app *app, const char *text, size_t size)
         }
 }
 
-static inline void app_send_v(struct app *app, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static inline void app_send_v(
+        struct app *app, const char *format, va_list arguments)
 {
         char *sql = NULL, *text = NULL;
         tmp_check(vasprintf(&sql, format, arguments) >= 0, "vasprintf");
