@@ -24,15 +24,33 @@ Test(render, lists_the_formats_in_order)
                 cr_expect_eq(renderer->suffix[0], '.');
                 cr_expect_str_eq(renderer->suffix + 1, names[i]);
         }
-        cr_expect_null(render_at(COUNT(names)));
         cr_expect_null(render_find("xml"));
         cr_expect_null(render_find_version("csv", 0));
         cr_expect_null(render_find_version("csv", 999));
 }
 
+/* What shows all changes shows net changes too, with the same bytes for the same values. */
+Test(render, has_a_net_format_for_each_format)
+{
+        cr_assert_eq(render_file_formats(), 2 * render_count());
+        for (unsigned i = 0; i < render_count(); i++) {
+                const struct renderer *all = render_at(i), *net = render_at(render_count() + i);
+                cr_expect_eq(all->kind, RENDER_ALL);
+                cr_expect_eq(net->kind, RENDER_NET);
+                cr_expect_str_eq(all->name, all->folder);
+                cr_expect_str_eq(net->folder, all->folder);
+                cr_expect_str_eq(net->suffix, all->suffix);
+                cr_expect_eq(strncmp(net->name, "net-", 4), 0);
+                cr_expect_str_eq(net->name + 4, all->name);
+                cr_expect_eq(net->row, all->row);
+                cr_expect_eq(render_find(net->name), net);
+        }
+        cr_expect_null(render_at(render_file_formats()));
+}
+
 Test(render, holds_version_one_of_each_format)
 {
-        for (unsigned i = 0; i < render_count(); i++)
+        for (unsigned i = 0; i < render_file_formats(); i++)
                 cr_expect_not_null(
                         render_find_version(render_at(i)->name, 1), "%s", render_at(i)->name);
 }

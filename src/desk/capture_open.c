@@ -29,11 +29,13 @@ static int copy_directory(struct capture *capture)
 
 static int make_formats(struct capture *capture)
 {
-        capture->formats = calloc(render_count(), sizeof(*capture->formats));
-        for (unsigned i = 0; capture->formats && i < render_count(); i++)
+        unsigned count = render_file_formats();
+        capture->formats = calloc(count, sizeof(*capture->formats));
+        for (unsigned i = 0; capture->formats && i < count; i++)
                 capture->formats[i] = (struct files_format){
                         .name = render_at(i)->name,
                         .renderer_version = render_at(i)->version,
+                        .is_net = render_at(i)->kind == RENDER_NET,
                 };
         return capture->formats ? 0 : -ENOMEM;
 }
@@ -151,7 +153,8 @@ static int attach_all(struct capture *capture)
 
 static int take_up(struct capture *capture, enum resume_verdict verdict, const char *cause)
 {
-        int r = segments_load(capture->store, capture->formats, render_count(), &capture->segments);
+        int r = segments_load(
+                capture->store, capture->formats, render_file_formats(), &capture->segments);
         if (r == 0)
                 r = capture_load_instances(capture);
         if (r == 0 && verdict != RESUME_EXACT)

@@ -102,10 +102,15 @@ unsigned cdc_formats(void)
         return render_count();
 }
 
+unsigned cdc_net_formats(void)
+{
+        return render_file_formats() - render_count();
+}
+
 const char *cdc_format_name(unsigned format)
 {
         const struct renderer *renderer = render_at(format);
-        return renderer ? renderer->name : NULL;
+        return renderer ? renderer->folder : NULL;
 }
 
 const char *cdc_format_suffix(unsigned format)
@@ -299,8 +304,7 @@ const struct cdc_file *cdc_catalog_find_ino(const struct cdc_catalog *catalog, u
                 return NULL;
         const struct catalog_entry *entry = catalog_find_entry(catalog, slot->object_id);
         uint64_t before = slot->ordinal - 1;
-        return entry ? first_not_before(
-                               &entry->formats[slot->format], has_ordinal_up_to, &before)
+        return entry ? first_not_before(&entry->formats[slot->format], has_ordinal_up_to, &before)
                      : NULL;
 }
 

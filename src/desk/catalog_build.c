@@ -85,7 +85,7 @@ static int share_list(const struct catalog_list *list, struct catalog_list *ret_
 int catalog_begin_entry(const struct catalog_entry *previous, const struct cdc_instance *instance,
         struct catalog_entry **ret_entry)
 {
-        unsigned formats = render_count();
+        unsigned formats = render_file_formats();
         _cleanup_(catalog_entry_unrefp) struct catalog_entry *entry =
                 calloc(1, sizeof *entry + formats * sizeof entry->formats[0]);
         if (!entry)
@@ -364,8 +364,8 @@ int catalog_finish(struct cdc_catalog *catalog)
                 const struct catalog_entry *entry = catalog->entries[i];
                 catalog->bytes += entry->bytes;
                 for (unsigned j = 0; j < entry->format_count; j++)
-                        catalog->file_count += entry->formats[j].file_count -
-                                               entry->formats[j].withdrawn_count;
+                        catalog->file_count +=
+                                entry->formats[j].file_count - entry->formats[j].withdrawn_count;
         }
         return 0;
 }

@@ -123,7 +123,7 @@ static int load_entry(struct load *load, const struct cdc_instance *instance)
         }
         _cleanup_(catalog_entry_unrefp) struct catalog_entry *entry = NULL;
         r = catalog_begin_entry(former, instance, &entry);
-        for (unsigned format = 0; r == 0 && format < render_count(); format++)
+        for (unsigned format = 0; r == 0 && format < render_file_formats(); format++)
                 r = append_files(load, entry, format);
         return r < 0 ? r : catalog_put(load->next, steal(entry));
 }
@@ -149,6 +149,7 @@ static int load_row(struct load *load, sqlite3_stmt *stmt, int64_t *last)
                 .mtime_ns = sqlite3_column_int64(stmt, 4),
                 .name = (const char *)sqlite3_column_text(stmt, 1),
                 .directory = (const char *)sqlite3_column_text(stmt, 2),
+                .supports_net_changes = sqlite3_column_int(stmt, 5) != 0,
         };
         if (!instance.name || !instance.directory)
                 return -ENOMEM;
@@ -161,7 +162,8 @@ static int load_entries(struct load *load)
 {
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(load->store,
-                "SELECT t.object_id, t.capture_instance, t.directory, i.base_ino, i.changed_ns"
+                "SELECT t.object_id, t.capture_instance, t.directory, i.base_ino, i.changed_ns,"
+                "  t.supports_net_changes"
                 " FROM change_tables AS t JOIN cdcfs_instances AS i USING (object_id)"
                 " ORDER BY t.object_id",
                 &stmt);
@@ -181,7 +183,8 @@ static bool find_format(const char *name, unsigned *ret_format)
         return false;
 }
 
-/* The oldest file that is not listed yet, of each instance and format. */
+/* The oldest file that is not listed yet, of each instance and format of all changes: what net
+ * changes come to is not known before the end. */
 static int load_lives(struct load *load)
 {
         sqlite3_stmt *stmt = NULL;

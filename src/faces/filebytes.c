@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "faces/changes.h"
+#include "faces/netchanges.h"
 #include "faces/render.h"
 #include "ground/cleanup.h"
 
@@ -24,31 +25,84 @@ struct filebytes_position filebytes_start(const struct file_row *file)
         return (struct filebytes_position){.offset = 0, .next_change = file->first_change};
 }
 
-static int64_t count_odd_text(const struct result_shape *shape, const struct value *row)
+/* The rows of a file from a position on: of one of the two change functions. */
+struct rows {
+        struct changes *changes; /* owned, or NULL */
+        struct netchanges *net;  /* owned, or NULL */
+        const struct result_shape *shape;
+        unsigned metadata; /* columns before the captured ones */
+};
+
+static void rows_close(struct rows *rows)
+{
+        changes_close(rows->changes);
+        netchanges_close(rows->net);
+}
+
+static int open_all(
+        sqlite3 *db, const struct file_row *file, uint64_t next_change, struct rows *rows)
+{
+        const struct changes_range range = {next_change, file->last_change};
+        int r = changes_open_range(
+                db, file->object_id, range, CHANGES_ALL_UPDATE_OLD, &rows->changes);
+        if (r < 0)
+                return r;
+        rows->shape = changes_shape(rows->changes);
+        rows->metadata = CHANGES_METADATA;
+        return 0;
+}
+
+/* What a change comes to, all of the file says, so that each piece reads the whole. */
+static int open_net(
+        sqlite3 *db, const struct file_row *file, uint64_t next_change, struct rows *rows)
+{
+        const struct changes_range range = {file->first_change, file->last_change};
+        int r = netchanges_open_range(
+                db, file->object_id, range, NETCHANGES_ALL_WITH_MASK, &rows->net);
+        if (r < 0)
+                return r;
+        netchanges_skip(rows->net, next_change);
+        rows->shape = netchanges_shape(rows->net);
+        rows->metadata = NETCHANGES_METADATA;
+        return 0;
+}
+
+static int rows_next(struct rows *rows, const struct value **ret_row, uint64_t *ret_number)
+{
+        int r = rows->net ? netchanges_next(rows->net, ret_row)
+                          : changes_next(rows->changes, ret_row);
+        if (r > 0)
+                *ret_number =
+                        rows->net ? netchanges_number(rows->net) : changes_number(rows->changes);
+        return r;
+}
+
+static int64_t count_odd_text(const struct rows *rows, const struct value *row)
 {
         int64_t count = 0;
-        for (unsigned i = CHANGES_METADATA; i < shape->count; i++)
-                count += row[i].type == VALUE_TEXT && render_is_odd_text(&row[i], shape->encoding);
+        for (unsigned i = rows->metadata; i < rows->shape->count; i++)
+                count += row[i].type == VALUE_TEXT &&
+                         render_is_odd_text(&row[i], rows->shape->encoding);
         return count;
 }
 
 /* Renders rows until `end` bytes stand in buf and the next row is another change. 1 with the
  * number of that change, 0 at the end. */
-static int render_rows(struct changes *changes, const struct render *render, size_t end,
-        struct buf *buf, int64_t *odd_text, uint64_t *ret_next)
+static int render_rows(struct rows *rows, const struct render *render, size_t end, struct buf *buf,
+        int64_t *odd_text, uint64_t *ret_next)
 {
         const struct value *row = NULL;
-        uint64_t number = 0;
+        uint64_t number = 0, next = 0;
         int r;
-        while ((r = changes_next(changes, &row)) > 0) {
-                if (buf->size >= end && changes_number(changes) != number) {
-                        *ret_next = changes_number(changes);
+        while ((r = rows_next(rows, &row, &next)) > 0) {
+                if (buf->size >= end && next != number) {
+                        *ret_next = next;
                         return 1;
                 }
-                number = changes_number(changes);
+                number = next;
                 render_row(render, row, buf);
                 if (odd_text)
-                        *odd_text += count_odd_text(changes_shape(changes), row);
+                        *odd_text += count_odd_text(rows, row);
                 if (buf_error(buf) < 0)
                         return buf_error(buf);
         }
@@ -61,23 +115,23 @@ int filebytes_render(sqlite3 *db, const struct file_row *file, size_t size,
         const struct renderer *renderer = render_find_version(file->format, file->renderer_version);
         if (!renderer)
                 return -ENOTSUP;
-        _cleanup_changes_ struct changes *changes = NULL;
-        int r = changes_open_range(db, file->object_id,
-                (struct changes_range){position->next_change, file->last_change},
-                CHANGES_ALL_UPDATE_OLD, &changes);
+        bool is_net = renderer->kind == RENDER_NET;
+        _cleanup_(rows_close) struct rows rows = {0};
+        int r = (is_net ? open_net : open_all)(db, file, position->next_change, &rows);
         if (r < 0)
                 return r;
         _cleanup_(render_release) struct render render = {0};
-        r = render_init(&render, renderer, changes_shape(changes));
+        r = render_init(&render, renderer, rows.shape);
         if (r < 0)
                 return r;
 
         size_t start = buf->size;
+        size_t least = is_net && size < FILEBYTES_NET_PIECE ? FILEBYTES_NET_PIECE : size;
         int64_t odd = 0;
         uint64_t next = position->next_change;
         if (position->offset == 0)
                 render_header(&render, buf);
-        r = render_rows(changes, &render, start + size, buf, odd_text ? &odd : NULL, &next);
+        r = render_rows(&rows, &render, start + least, buf, odd_text ? &odd : NULL, &next);
         if (r >= 0 && buf_error(buf) < 0)
                 r = buf_error(buf);
         if (r < 0)

@@ -23,6 +23,10 @@
 #include "ground/buf.h"
 #include "memory/files.h"
 
+/* A piece of net changes has at least this many bytes, whatever is asked: each reads the changes of
+ * the whole file. */
+enum { FILEBYTES_NET_PIECE = 8 << 20 };
+
 struct filebytes_position {
         uint64_t offset;      /* bytes of the file that stand before it */
         uint64_t next_change; /* `__$seqval` that the first change after it has at least */

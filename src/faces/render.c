@@ -15,23 +15,29 @@
 #include "ground/cleanup.h"
 
 /* First the newest version of each format, in the order of the listing, then older ones. */
-static const struct renderer *const renderers[] = {&render_csv, &render_jsonl};
+static const struct renderer *const renderers[] = {
+        &render_csv, &render_jsonl, &render_net_csv, &render_net_jsonl};
 
-enum { FORMATS = 2 };
+enum { FORMATS = 2, FILE_FORMATS = 4 };
 
 unsigned render_count(void)
 {
         return FORMATS;
 }
 
+unsigned render_file_formats(void)
+{
+        return FILE_FORMATS;
+}
+
 const struct renderer *render_at(unsigned format)
 {
-        return format < FORMATS ? renderers[format] : NULL;
+        return format < FILE_FORMATS ? renderers[format] : NULL;
 }
 
 const struct renderer *render_find(const char *name)
 {
-        for (unsigned i = 0; i < FORMATS; i++) {
+        for (unsigned i = 0; i < FILE_FORMATS; i++) {
                 if (strcmp(renderers[i]->name, name) == 0)
                         return renderers[i];
         }

@@ -11,7 +11,8 @@
  * whose bytes change gets a new version and keeps the old one beside it: closed files record the
  * version they were made with. Golden files (tests/golden) hold each version.
  *
- * A new format is one file with its functions and one row in render.c.
+ * A new format is one file with its functions and one row in render.c. One that shows net changes
+ * too has a second renderer there, with the same functions: the rows differ, their bytes do not.
  */
 #ifndef CDC_RENDER_H
 #define CDC_RENDER_H
@@ -24,10 +25,15 @@
 
 struct render;
 
+/* Which rows a file of the format has: those of changes.h, or of netchanges.h. */
+enum render_kind { RENDER_ALL, RENDER_NET };
+
 /* A format. */
 struct renderer {
-        const char *name;   /* its folder in the mount: "csv" */
+        const char *name;   /* in the store, at most 15 bytes: "csv", "net-csv" */
+        const char *folder; /* in the mount, under all/ or net/: "csv" */
         const char *suffix; /* of its files: ".csv" */
+        enum render_kind kind;
         unsigned version;
         /* What stands before the value of column `index`, made once for each result. */
         void (*lead)(struct buf *buf, unsigned index, const char *name);
@@ -43,10 +49,13 @@ struct render {
         size_t *lead_ends;                /* lead i stands from lead_ends[i] to lead_ends[i + 1] */
 };
 
-/* The formats in the order of the listing (0 csv, 1 jsonl, …), newest version of each. */
+/* The formats in the order of the listing, newest version of each: first those of all changes (0
+ * csv, 1 jsonl, …), from render_count() on those of net changes, render_file_formats() in all. */
 unsigned render_count(void);
+unsigned render_file_formats(void);
+/* NULL from render_file_formats() on. */
 const struct renderer *render_at(unsigned format);
-/* By folder name, newest version; NULL if there is none. */
+/* By name, newest version; NULL if there is none. */
 const struct renderer *render_find(const char *name);
 /* A version that a closed file was made with; NULL if there is none. */
 const struct renderer *render_find_version(const char *name, unsigned version);

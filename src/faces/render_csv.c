@@ -155,7 +155,20 @@ static void csv_row(const struct render *render, const struct value *values, str
 
 const struct renderer render_csv = {
         .name = "csv",
+        .folder = "csv",
         .suffix = ".csv",
+        .kind = RENDER_ALL,
+        .version = 1,
+        .lead = csv_lead,
+        .header = csv_header,
+        .row = csv_row,
+};
+
+const struct renderer render_net_csv = {
+        .name = "net-csv",
+        .folder = "csv",
+        .suffix = ".csv",
+        .kind = RENDER_NET,
         .version = 1,
         .lead = csv_lead,
         .header = csv_header,

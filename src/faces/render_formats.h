@@ -10,6 +10,8 @@
 
 extern const struct renderer render_csv;
 extern const struct renderer render_jsonl;
+extern const struct renderer render_net_csv;
+extern const struct renderer render_net_jsonl;
 
 /* Appends what renderer->lead made for this column. */
 void render_append_lead(const struct render *render, unsigned column, struct buf *buf);

@@ -173,7 +173,20 @@ static void jsonl_row(const struct render *render, const struct value *values, s
 
 const struct renderer render_jsonl = {
         .name = "jsonl",
+        .folder = "jsonl",
         .suffix = ".jsonl",
+        .kind = RENDER_ALL,
+        .version = 1,
+        .lead = jsonl_lead,
+        .header = jsonl_header,
+        .row = jsonl_row,
+};
+
+const struct renderer render_net_jsonl = {
+        .name = "net-jsonl",
+        .folder = "jsonl",
+        .suffix = ".jsonl",
+        .kind = RENDER_NET,
         .version = 1,
         .lead = jsonl_lead,
         .header = jsonl_header,

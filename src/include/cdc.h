@@ -311,6 +311,7 @@ struct cdc_instance {
         int64_t mtime_ns;  /* moves whenever a file comes or goes */
         const char *name;
         const char *directory; /* its name in the mount */
+        bool supports_net_changes;
 };
 
 /* What can be made as a small document. The ones marked * exist per instance too. */
@@ -366,8 +367,11 @@ CDC_API const struct cdc_instance *cdc_catalog_find_instance(
 /* The instance whose block of inode numbers holds `ino`. */
 CDC_API const struct cdc_instance *cdc_catalog_find_block(
         const struct cdc_catalog *catalog, uint64_t ino);
-/* Formats: 0 csv, 1 jsonl, … Names are NULL from cdc_formats() on. */
+/* Formats of all changes: 0 csv, 1 jsonl, … From cdc_formats() on follow those of net changes,
+ * which only instances that support them have; the file of a segment has the same name in each.
+ * Names are NULL from cdc_formats() + cdc_net_formats() on. */
 CDC_API unsigned cdc_formats(void);
+CDC_API unsigned cdc_net_formats(void);
 CDC_API const char *cdc_format_name(unsigned format);   /* the folder: "csv" */
 CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" */
 /* The first file whose ordinal is greater than `after`, or NULL. */

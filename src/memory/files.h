@@ -28,6 +28,7 @@ enum { FILES_FORMAT_SIZE = 16 };
 struct files_format {
         const char *name; /* at most 15 bytes; the row's `format` */
         unsigned renderer_version;
+        bool is_net; /* net changes: for instances that support them */
 };
 
 struct file_row {

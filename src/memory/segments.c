@@ -81,16 +81,31 @@ void segments_forget(struct segments *segments, int64_t object_id)
         memmove(tally, tally + 1, (segments->count - place) * sizeof *tally);
 }
 
-static int open_files(struct segments *segments, struct store *store, int64_t object_id,
-        struct lsn from_lsn, uint64_t first_change)
+static int open_files(struct segments *segments, struct store *store,
+        const struct segments_tally *tally, uint64_t first_change)
 {
         int r = 0;
         for (size_t i = 0; r == 0 && i < segments->format_count; i++) {
+                const struct files_format *format = &segments->formats[i];
                 uint64_t ino = 0;
-                r = files_open(
-                        store, object_id, &segments->formats[i], from_lsn, first_change, &ino);
+                if (!format->is_net || tally->has_net)
+                        r = files_open(store, tally->object_id, format, tally->from_lsn,
+                                first_change, &ino);
         }
         return r;
+}
+
+static int read_has_net(struct store *store, int64_t object_id, bool *ret_has_net)
+{
+        _cleanup_(sql_donep) sqlite3_stmt *stmt = NULL;
+        int r = store_statement(
+                store, "SELECT supports_net_changes FROM change_tables WHERE object_id = ?", &stmt);
+        if (r < 0)
+                return r;
+        sqlite3_bind_int64(stmt, 1, object_id);
+        r = sql_next(stmt);
+        *ret_has_net = r > 0 && sqlite3_column_int(stmt, 0) != 0;
+        return r < 0 ? r : 0;
 }
 
 int segments_open(struct segments *segments, struct store *store, int64_t object_id,
@@ -99,7 +114,9 @@ int segments_open(struct segments *segments, struct store *store, int64_t object
         struct segments_tally tally = {.object_id = object_id, .from_lsn = start_lsn};
         if (find_tally(segments, object_id))
                 return -EEXIST;
-        int r = open_files(segments, store, object_id, start_lsn, next_change);
+        int r = read_has_net(store, object_id, &tally.has_net);
+        if (r == 0)
+                r = open_files(segments, store, &tally, next_change);
         return r < 0 ? r : segments_add_tally(segments, &tally);
 }
 
@@ -204,11 +221,12 @@ static int find_oldest(const struct segments *segments, const struct segments_li
 static int close_one(struct segments *segments, struct store *store, struct segments_tally *tally,
         struct lsn to_lsn, int64_t segment, uint64_t next_change, int64_t now_ns, unsigned *closed)
 {
-        struct segments_tally next = {
-                .object_id = tally->object_id, .from_lsn = lsn_increment(to_lsn)};
+        struct segments_tally next = {.object_id = tally->object_id,
+                .from_lsn = lsn_increment(to_lsn),
+                .has_net = tally->has_net};
         int r = close_files(store, tally, to_lsn, segment, now_ns, closed);
         if (r == 0)
-                r = open_files(segments, store, next.object_id, next.from_lsn, next_change);
+                r = open_files(segments, store, &next, next_change);
         if (r == 0)
                 *tally = next;
         return r;

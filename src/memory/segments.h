@@ -8,7 +8,8 @@
  * (design §5). The counts live in memory and are found again from the store at the start.
  *
  * It opens successors of what it closes, so that every recognised instance always has one open
- * file in each format.
+ * file in each format, those of net changes only where it supports them. All are one file as to
+ * where they begin and end, so that one of net changes may come out without a row.
  */
 #ifndef CDC_SEGMENTS_H
 #define CDC_SEGMENTS_H
@@ -53,6 +54,7 @@ struct segments_tally {
         uint64_t first_change, last_change;
         int64_t first_time_ns, last_time_ns; /* commit times */
         int64_t first_seen_ns;               /* when its first change was captured: its age */
+        bool has_net;                        /* files of net changes too */
 };
 
 /* The pure rules. Is a border due now? SEGMENTS_SIZE, SEGMENTS_AGE or SEGMENTS_NONE. */

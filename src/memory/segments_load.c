@@ -50,15 +50,18 @@ static int has_open_file(struct store *store, int64_t object_id, const char *for
         return r < 0 ? r : sql_next(stmt);
 }
 
-static int open_missing(struct segments *segments, struct store *store, int64_t object_id,
-        struct lsn from_lsn, uint64_t first_change)
+static int open_missing(struct segments *segments, struct store *store,
+        const struct segments_tally *tally, uint64_t first_change)
 {
         for (size_t i = 0; i < segments->format_count; i++) {
                 const struct files_format *format = &segments->formats[i];
                 uint64_t ino = 0;
-                int r = has_open_file(store, object_id, format->name);
+                if (format->is_net && !tally->has_net)
+                        continue;
+                int r = has_open_file(store, tally->object_id, format->name);
                 if (r == 0)
-                        r = files_open(store, object_id, format, from_lsn, first_change, &ino);
+                        r = files_open(store, tally->object_id, format, tally->from_lsn,
+                                first_change, &ino);
                 if (r < 0)
                         return r;
         }
@@ -143,12 +146,12 @@ static int count_rows(struct store *store, const struct instance *instance, uint
 
 static int load_one(struct segments *segments, struct store *store, const struct instance *instance)
 {
-        struct segments_tally tally = {.object_id = instance->object_id};
+        struct segments_tally tally = {
+                .object_id = instance->object_id, .has_net = instance->supports_net_changes};
         uint64_t first_change = 0;
         int r = find_begin(store, instance, &tally.from_lsn, &first_change);
         if (r == 0)
-                r = open_missing(
-                        segments, store, instance->object_id, tally.from_lsn, first_change);
+                r = open_missing(segments, store, &tally, first_change);
         if (r == 0)
                 r = count_rows(store, instance, first_change, &tally);
         return r < 0 ? r : segments_add_tally(segments, &tally);
