@@ -61,7 +61,6 @@ static void measure(struct alignment *a)
         }
 }
 
-/* Between two columns that kept their names: a run replaced by one of equal length was renamed. */
 static void bind_run(
         int *map, unsigned old_begin, unsigned old_end, unsigned new_begin, unsigned new_end)
 {
@@ -71,12 +70,24 @@ static void bind_run(
                 map[i] = (int)(new_begin + i - old_begin);
 }
 
+/* Between two columns that kept their names: a run replaced by one of equal length was renamed,
+ * but for a column that has another type too, which RENAME does not give. */
+static void bind_renamed(const struct alignment *a, int *map, unsigned old_begin, unsigned old_end,
+        unsigned new_begin, unsigned new_end)
+{
+        bind_run(map, old_begin, old_end, new_begin, new_end);
+        for (unsigned i = old_begin; i < old_end; i++)
+                if (map[i] >= 0 && strcmp(a->old->columns[i].declared_type,
+                                           a->new->columns[map[i]].declared_type) != 0)
+                        map[i] = COLUMNS_GONE;
+}
+
 static void follow(const struct alignment *a, int *map)
 {
         unsigned i = 0, k = 0, old_begin = 0, new_begin = 0;
         while (i < a->old->column_count && k < a->new->column_count) {
                 if (is_same_name(a, i, k)) {
-                        bind_run(map, old_begin, i, new_begin, k);
+                        bind_renamed(a, map, old_begin, i, new_begin, k);
                         map[i] = (int)k;
                         old_begin = ++i;
                         new_begin = ++k;
@@ -86,7 +97,7 @@ static void follow(const struct alignment *a, int *map)
                         k++;
                 }
         }
-        bind_run(map, old_begin, a->old->column_count, new_begin, a->new->column_count);
+        bind_renamed(a, map, old_begin, a->old->column_count, new_begin, a->new->column_count);
 }
 
 static int align_by_name(const struct schema_table *old, const struct schema_table *new, int *map)
