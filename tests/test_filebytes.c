@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
+#include "faces/netchanges.h"
 #include "files_fixture.h"
 
 static struct file_row file_of(struct files_fixture *f, int64_t object_id, unsigned format)
@@ -120,5 +121,54 @@ Test(filebytes, refuses_a_version_that_no_renderer_has)
         file.object_id = 77;
         cr_expect_eq(
                 filebytes_render(store_db(f.base.store), &file, 1, &position, &buf, NULL), -ENOENT);
+        files_fixture_close(&f);
+}
+
+/* ---- net changes ---- */
+
+/* The bytes that the change function itself gives. */
+static void render_net(
+        struct files_fixture *f, const struct file_row *file, unsigned format, struct buf *buf)
+{
+        _cleanup_netchanges_ struct netchanges *net = NULL;
+        _cleanup_(render_release) struct render render = {0};
+        const struct value *row;
+        cr_assert_eq(netchanges_open(store_db(f->base.store), file->object_id, file->from_lsn,
+                             file->to_lsn, NETCHANGES_ALL_WITH_MASK, &net),
+                0);
+        cr_assert_eq(render_init(&render, render_at(format), netchanges_shape(net)), 0);
+        render_header(&render, buf);
+        while (netchanges_next(net, &row) == 1)
+                render_row(&render, row, buf);
+}
+
+static void expect_net_file(struct files_fixture *f, int64_t object_id, unsigned format)
+{
+        struct file_row file = file_of(f, object_id, format);
+        _cleanup_(buf_release) struct buf whole = BUF_INIT;
+        _cleanup_(buf_release) struct buf parts = BUF_INIT;
+        render_net(f, &file, format, &whole);
+        cr_expect_gt(whole.size, 2 * FILEBYTES_NET_PIECE);
+        cr_assert_eq(whole.size, (size_t)file.bytes);
+        cr_expect_eq(file.rows, 8000);
+        render_in_pieces(f, &file, 1, &parts);
+        cr_assert_eq(parts.size, whole.size);
+        cr_expect_eq(memcmp(parts.data, whole.data, whole.size), 0);
+}
+
+Test(filebytes, gives_what_the_changes_of_a_file_come_to)
+{
+        struct files_fixture f;
+        files_fixture_open_net(&f);
+        int64_t object_id = files_fixture_table(&f, "t");
+        files_fixture_commit(&f, object_id, 12000, 1500);
+        files_fixture_commit(&f, object_id, 3000, 3000);
+        /* Most keys have two changes. */
+        store_fixture_check(
+                sql_execute(store_db(f.base.store), "UPDATE main_t_CT SET id = id % 8000"),
+                "UPDATE");
+        files_fixture_rotate(&f);
+        for (unsigned i = render_count(); i < render_file_formats(); i++)
+                expect_net_file(&f, object_id, i);
         files_fixture_close(&f);
 }

@@ -204,3 +204,33 @@ Test(segments, a_forgotten_instance_takes_no_part)
         cr_expect_eq(count, 12);
         close_all(&s);
 }
+
+/* Net changes have files where the instance supports them, with the ranges of the others. */
+Test(segments, has_net_files_where_they_are_supported)
+{
+        static const struct files_format all[] = {{"csv", 1}, {"net-csv", 1, .is_net = true}};
+        static const char tables[] = "CREATE TABLE k(a INTEGER PRIMARY KEY); CREATE TABLE nk(a);"
+                                     "CREATE TABLE k2(a INTEGER PRIMARY KEY)";
+        struct segments_fixture s = {.next_change = 1};
+        store_fixture_open(&s.f, TEXT_UTF8);
+        int64_t key = store_fixture_enable(&s.f, tables, "k", "main_k");
+        int64_t none = store_fixture_enable(&s.f, tables, "nk", "main_nk");
+        int64_t later = store_fixture_enable(&s.f, tables, "k2", "main_k2");
+        cr_assert_eq(instances_recognise(s.f.store, key, lsn_make(1, 1, 1)), 0);
+        cr_assert_eq(instances_recognise(s.f.store, none, lsn_make(1, 1, 1)), 0);
+        cr_assert_eq(segments_load(s.f.store, all, COUNT(all), &s.segments), 0);
+        cr_assert_eq(segments_open(s.segments, s.f.store, later, lsn_make(1, 1, 1), 1), 0);
+        add(&s, key, 500, 1);
+        add(&s, none, 500, 1);
+        cr_expect_eq(border(&s, 5, SEGMENTS_ROTATE, 2), 3);
+        _cleanup_free_ char *files = store_fixture_text(&s.f,
+                "SELECT group_concat(object_id || format || ordinal || (to_lsn IS NULL), ' ') FROM"
+                " (SELECT * FROM cdcfs_files ORDER BY object_id, format, ordinal)");
+        cr_expect_str_eq(files,
+                "1csv10 1csv21 1net-csv10 1net-csv21 2csv10 2csv21 3csv11 3net-csv11", "%s", files);
+        cr_expect_eq(store_fixture_integer(&s.f,
+                             "SELECT count(DISTINCT from_lsn || coalesce(to_lsn, '')) FROM "
+                             "cdcfs_files WHERE object_id = 1"),
+                2);
+        close_all(&s);
+}

@@ -52,6 +52,8 @@ int closer_measure(sqlite3 *db, const struct file_row *file, const atomic_bool *
                 return r;
         }
         pass.measure.bytes = (int64_t)pass.position.offset;
+        pass.measure.rows = pass.position.rows;
+        pass.measure.has_rows = true;
         hash_finish(&pass.hash, pass.measure.sha256);
         *ret_measure = pass.measure;
         return 0;

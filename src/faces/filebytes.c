@@ -89,7 +89,7 @@ static int64_t count_odd_text(const struct rows *rows, const struct value *row)
 /* Renders rows until `end` bytes stand in buf and the next row is another change. 1 with the
  * number of that change, 0 at the end. */
 static int render_rows(struct rows *rows, const struct render *render, size_t end, struct buf *buf,
-        int64_t *odd_text, uint64_t *ret_next)
+        int64_t *odd_text, int64_t *count, uint64_t *ret_next)
 {
         const struct value *row = NULL;
         uint64_t number = 0, next = 0;
@@ -101,6 +101,7 @@ static int render_rows(struct rows *rows, const struct render *render, size_t en
                 }
                 number = next;
                 render_row(render, row, buf);
+                ++*count;
                 if (odd_text)
                         *odd_text += count_odd_text(rows, row);
                 if (buf_error(buf) < 0)
@@ -127,16 +128,17 @@ int filebytes_render(sqlite3 *db, const struct file_row *file, size_t size,
 
         size_t start = buf->size;
         size_t least = is_net && size < FILEBYTES_NET_PIECE ? FILEBYTES_NET_PIECE : size;
-        int64_t odd = 0;
+        int64_t odd = 0, count = 0;
         uint64_t next = position->next_change;
         if (position->offset == 0)
                 render_header(&render, buf);
-        r = render_rows(&rows, &render, start + least, buf, odd_text ? &odd : NULL, &next);
+        r = render_rows(&rows, &render, start + least, buf, odd_text ? &odd : NULL, &count, &next);
         if (r >= 0 && buf_error(buf) < 0)
                 r = buf_error(buf);
         if (r < 0)
                 return r;
         position->offset += buf->size - start;
+        position->rows += count;
         position->next_change = r > 0 ? next : file->last_change + 1;
         if (odd_text)
                 *odd_text += odd;

@@ -30,6 +30,7 @@ enum { FILEBYTES_NET_PIECE = 8 << 20 };
 struct filebytes_position {
         uint64_t offset;      /* bytes of the file that stand before it */
         uint64_t next_change; /* `__$seqval` that the first change after it has at least */
+        int64_t rows;         /* written on the way here */
 };
 
 /* How many bytes a piece at an offset should have, so that pieces begin at the same offsets for

@@ -159,7 +159,8 @@ static int store_measure(
 {
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(store,
-                "UPDATE cdcfs_files SET bytes = ?2, sha256 = ?3, odd_text = ?4, mtime_ns = ?5"
+                "UPDATE cdcfs_files SET bytes = ?2, sha256 = ?3, odd_text = ?4, mtime_ns = ?5,"
+                "  row_count = coalesce(?6, row_count)"
                 " WHERE ino = ?1",
                 &stmt);
         if (r < 0)
@@ -169,6 +170,8 @@ static int store_measure(
         sqlite3_bind_blob(stmt, 3, measure->sha256, HASH_SIZE, SQLITE_STATIC);
         sqlite3_bind_int64(stmt, 4, measure->odd_text);
         sqlite3_bind_int64(stmt, 5, mtime_ns);
+        if (measure->has_rows)
+                sqlite3_bind_int64(stmt, 6, measure->rows);
         return sql_run(stmt);
 }
 

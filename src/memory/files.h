@@ -73,6 +73,8 @@ struct files_measure {
         int64_t bytes;
         uint8_t sha256[HASH_SIZE];
         int64_t odd_text;
+        bool has_rows; /* takes the place of what was counted at closing: net changes have fewer */
+        int64_t rows;
         struct checkpoints checkpoints; /* whoever measured owns them */
 };
 /* The name appears with this commit (the caller's transaction). mtime is the moment of closing,

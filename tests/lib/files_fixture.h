@@ -28,13 +28,15 @@ struct files_fixture {
         struct files_format formats[8];
         uint32_t frame; /* of the last commit */
         int64_t now_ns;
+        bool has_net; /* files of net changes too */
 };
 
 static inline void files_fixture_load(struct files_fixture *f)
 {
-        unsigned count = render_count();
+        unsigned count = f->has_net ? render_file_formats() : render_count();
         for (unsigned i = 0; i < count; i++)
-                f->formats[i] = (struct files_format){render_at(i)->name, render_at(i)->version};
+                f->formats[i] = (struct files_format){render_at(i)->name, render_at(i)->version,
+                        render_at(i)->kind == RENDER_NET};
         store_fixture_check(state_load(f->base.store, &f->state), "state_load");
         store_fixture_begin(&f->base);
         store_fixture_check(
@@ -48,6 +50,16 @@ __attribute__((noinline, unused)) static void files_fixture_open(struct files_fi
         memset(f, 0, sizeof *f);
         store_fixture_open(&f->base, TEXT_UTF8);
         f->now_ns = STORE_FIXTURE_NOW;
+        files_fixture_load(f);
+}
+
+/* The same with files of net changes. */
+__attribute__((noinline, unused)) static void files_fixture_open_net(struct files_fixture *f)
+{
+        memset(f, 0, sizeof *f);
+        store_fixture_open(&f->base, TEXT_UTF8);
+        f->now_ns = STORE_FIXTURE_NOW;
+        f->has_net = true;
         files_fixture_load(f);
 }
 
