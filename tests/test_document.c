@@ -121,12 +121,10 @@ Test(document, metadata_tables_begin_with_sql_servers_columns)
                         "2026-11-30T10:00:00.000000Z,1,\"main_t\"\n"
                         "2,0,2,\"main_a,b\",,,"},
                 {"captured_columns", "object_id,column_name,column_id,column_type,column_ordinal,"
-                                     "is_computed,"},
+                                     "is_computed\n1,\"id\",1,\"INTEGER\",1,0\n"},
                 {"index_columns", "object_id,column_name,index_ordinal,column_id\n1,\"id\",1,1\n"},
                 {"cdc_jobs", "database_id,job_type,job_id,maxtrans,maxscans,continuous,"
                              "pollinginterval,retention,threshold\n1,\"capture\",\\x"},
-                {"lsn_time_mapping", "start_lsn,tran_begin_time,tran_end_time,tran_id,"
-                                     "tran_begin_lsn,"},
                 {"dm_cdc_log_scan_sessions", "session_id,start_time,end_time,duration,scan_phase,"},
                 {"dm_cdc_errors", "session_id,phase_number,entry_time,error_number,"},
         };

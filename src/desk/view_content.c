@@ -54,6 +54,12 @@ int cdc_content_try_read(
         return content_try_read(content_of(content), offset, buffer, size, ret_size);
 }
 
+void cdc_content_status(
+        struct cdc_content *content, uint64_t *ret_ino, uint64_t *ret_size, int64_t *ret_mtime_ns)
+{
+        content_status(content_of(content), ret_ino, ret_size, ret_mtime_ns);
+}
+
 void cdc_content_close(struct cdc_content *content)
 {
         if (content)
@@ -106,12 +112,6 @@ static int make_ddl_history(const struct request *request, struct buf *buf)
         return document_ddl_history(request->store, request->object_id, render_find("csv"), buf);
 }
 
-static int (*const makers[])(const struct request *request, struct buf *buf) = {
-        [CDC_DOCUMENT_README] = make_readme,
-        [CDC_DOCUMENT_VALIDITY] = make_validity,
-        [CDC_DOCUMENT_MIN_LSN] = make_min_lsn,
-        [CDC_DOCUMENT_MAX_LSN] = make_max_lsn,
-        [CDC_DOCUMENT_DDL_HISTORY] = make_ddl_history,
 static int make_ddl_history_jsonl(const struct request *request, struct buf *buf)
 {
         return document_ddl_history(request->store, request->object_id, render_find("jsonl"), buf);
@@ -169,12 +169,12 @@ static int make_files(const struct request *request, struct buf *buf)
                 view_manifests(request->view), request->store, request->object_id, buf);
 }
 
-};
-
-/* Documents tell of the store as its last commit left it. */
-static int last_commit(struct store *store, int64_t *ret_ns)
-{
-        sqlite3_stmt *stmt = NULL;
+static int (*const makers[])(const struct request *request, struct buf *buf) = {
+        [CDC_DOCUMENT_README] = make_readme,
+        [CDC_DOCUMENT_VALIDITY] = make_validity,
+        [CDC_DOCUMENT_MIN_LSN] = make_min_lsn,
+        [CDC_DOCUMENT_MAX_LSN] = make_max_lsn,
+        [CDC_DOCUMENT_DDL_HISTORY] = make_ddl_history,
         [CDC_DOCUMENT_DDL_HISTORY_JSONL] = make_ddl_history_jsonl,
         [CDC_DOCUMENT_CAPTURED_COLUMNS] = make_captured_columns,
         [CDC_DOCUMENT_CHANGE_TABLES] = make_change_tables,
@@ -184,6 +184,12 @@ static int last_commit(struct store *store, int64_t *ret_ns)
         [CDC_DOCUMENT_ERRORS] = make_errors,
         [CDC_DOCUMENT_SCHEMA] = make_schema,
         [CDC_DOCUMENT_FILES] = make_files,
+};
+
+/* Documents tell of the store as its last commit left it. */
+static int last_commit(struct store *store, int64_t *ret_ns)
+{
+        sqlite3_stmt *stmt = NULL;
         int r = store_statement(store, "SELECT last_commit_time_ns FROM cdcfs_state", &stmt);
         if (r == 0 && (r = sql_next(stmt)) == 1)
                 *ret_ns = sqlite3_column_int64(stmt, 0);

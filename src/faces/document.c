@@ -19,30 +19,34 @@ void document_readme(const char *source, struct buf *buf)
                 "\n"
                 "as files that can only be read: what SQL Server calls change data capture.\n"
                 "\n"
-                "  INSTANCE/                         one for each capture instance\n"
-                "  INSTANCE/all/csv/FROM-TO.csv      its changes in a closed range of LSNs\n"
-                "  INSTANCE/all/jsonl/FROM-TO.jsonl  the same, a JSON object a line\n"
-                "  validity.json                     the interval of LSNs that can be read,\n"
-                "                                    and what is missing in it\n"
-                "  min_lsn max_lsn                   its two ends, one line each\n"
-                "  ddl_history.csv                   changes of the tables themselves\n"
+                "validity.json               which LSNs can be asked for, and what is missing\n"
+                "min_lsn max_lsn             the two ends of that interval, a line each\n"
+                "ddl_history.csv .jsonl      changes of the tables themselves\n"
+                "cdc/                        SQL Server's tables: change_tables.csv and others,\n"
+                "                            lsn_time_mapping/FROM-TO.csv: commits and times\n"
+                "INSTANCE/                   a captured table; the five documents above, and\n"
+                "  captured_columns.csv  schema.json   its columns\n"
+                "  files.csv                 a line for each listed file\n"
+                "  all/csv/FROM-TO.csv       its changes, from one LSN to another\n"
+                "  all/jsonl/FROM-TO.jsonl   the same, a JSON object a line\n"
+                "  live/all.csv .jsonl       those that no listed file has yet: tail -F it\n"
+                "  range/all/csv/FROM-TO.csv any range; lists nothing, opens by name; also jsonl\n"
                 "\n"
-                "The last four stand here for the database and in each INSTANCE for its own.\n"
+                "A listed file holds whole transactions and never changes. FROM is the LSN after\n"
+                "TO of the file before it: a missing name shows a missing range. It appears when\n"
+                "it has closed: by size, by age, or by `cdcctl rotate`.\n"
                 "\n"
-                "A listed file is complete and never changes. It holds whole transactions. FROM\n"
-                "of a file is the LSN after TO of the one before it, so a missing name shows a\n"
-                "missing range. A file appears when it has closed: by size, by age, or by\n"
-                "`cdcctl rotate`.\n"
+                "Rows are net per transaction: the log shows each row as a commit left it. A row\n"
+                "changed five times in one transaction is one change: INSERT, UPDATE and COMMIT\n"
+                "of it give one insert with the last values, INSERT and DELETE give nothing.\n"
                 "\n"
-                "  __$start_lsn    LSN of the commit; the same in all files of a transaction\n"
-                "  __$seqval       number of the change, rising for ever over all files\n"
-                "  __$operation    1 delete, 2 insert, 3 update (before), 4 update (after)\n"
-                "  __$update_mask  one bit a column; the last bit is the first column\n"
+                "__$start_lsn    LSN of the commit; the same in all files of a transaction\n"
+                "__$seqval       number of the change, rising for ever over all files\n"
+                "__$operation    1 delete, 2 insert, 3 update (before), 4 update (after)\n"
+                "__$update_mask  one bit a column; the last bit is the first column\n"
                 "\n"
                 "CSV: NULL is nothing, TEXT is always quoted, a BLOB is \\x and hex.\n"
-                "JSON lines: a BLOB is \"\\\\x\" and hex; numbers are exact.\n"
-                "\n"
-                "More: cdcfs(1), cdcctl(1).\n";
+                "More: cdcfs-tree(5), cdcfs(8), cdcctl(1).\n";
         buf_append_string(buf, "This tree shows the changes of the SQLite database\n\n  ");
         buf_append_string(buf, source);
         buf_append_byte(buf, '\n');
@@ -120,14 +124,19 @@ int document_table(sqlite3 *store, const char *table, int64_t object_id,
                 const char *name;
                 const char *sql;
         } tables[] = {
-                {"change_tables", "SELECT * FROM change_tables WHERE ?1 IN (0, object_id) "
-                                  "ORDER BY object_id"},
-                {"captured_columns", "SELECT * FROM captured_columns WHERE ?1 IN (0, object_id) "
-                                     "ORDER BY object_id, column_ordinal"},
-                {"index_columns", "SELECT * FROM index_columns WHERE ?1 IN (0, object_id) "
+                {"change_tables",
+                        "SELECT object_id, version, source_object_id, capture_instance, start_lsn,"
+                        "  end_lsn, supports_net_changes, has_drop_pending, role_name, index_name,"
+                        "  filegroup_name, create_date, partition_switch, directory "
+                        "FROM change_tables WHERE ?1 IN (0, object_id) ORDER BY object_id"},
+                {"captured_columns",
+                        "SELECT object_id, column_name, column_id, column_type, column_ordinal,"
+                        "  is_computed FROM captured_columns WHERE ?1 IN (0, object_id) "
+                        "ORDER BY object_id, column_ordinal"},
+                {"index_columns", "SELECT object_id, column_name, index_ordinal, column_id "
+                                  "FROM index_columns WHERE ?1 IN (0, object_id) "
                                   "ORDER BY object_id, index_ordinal"},
                 {"cdc_jobs", "SELECT * FROM cdc_jobs ORDER BY job_type"},
-                {"lsn_time_mapping", "SELECT * FROM lsn_time_mapping ORDER BY rowid"},
                 {"dm_cdc_log_scan_sessions",
                         "SELECT * FROM dm_cdc_log_scan_sessions ORDER BY session_id"},
                 {"dm_cdc_errors", "SELECT * FROM dm_cdc_errors ORDER BY rowid"},

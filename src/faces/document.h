@@ -35,9 +35,11 @@ int document_max_lsn(sqlite3 *store, int64_t object_id, struct buf *buf);
 /* The columns of sys.sp_cdc_get_ddl_history, by LSN. */
 int document_ddl_history(
         sqlite3 *store, int64_t object_id, const struct renderer *renderer, struct buf *buf);
+/* schema.json of an instance: its captured columns, in order. */
+int document_schema(sqlite3 *store, int64_t object_id, struct buf *buf);
 /* A metadata table (change_tables, captured_columns, index_columns, cdc_jobs,
- * dm_cdc_log_scan_sessions, dm_cdc_errors, lsn_time_mapping) with SQL Server's columns first;
- * object_id 0 = every row. -ENOENT for any other table. */
+ * dm_cdc_log_scan_sessions, dm_cdc_errors) with SQL Server's columns, change_tables with its
+ * `directory` after them. object_id 0 = every row. -ENOENT for any other table. */
 int document_table(sqlite3 *store, const char *table, int64_t object_id,
         const struct renderer *renderer, struct buf *buf);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "faces/document.h"
+#include "faces/document_private.h"
 #include "faces/result.h"
 #include "faces/validity.h"
 #include "ground/cleanup.h"
@@ -40,20 +40,6 @@ static void append(struct object *object, json_t *list, struct object *item)
 {
         if (item->error || json_array_append_new(list, steal(item->json)) < 0)
                 object->error = -ENOMEM;
-}
-
-/* A name is other people's: one that is no UTF-8 is shown as \X and hex, as in the files. */
-static json_t *text(const char *name)
-{
-        size_t size = name ? strlen(name) : 0;
-        if (!name)
-                return json_null();
-        if (text_is_utf8((const uint8_t *)name, size))
-                return json_stringn(name, size);
-        _cleanup_(buf_release) struct buf hex = BUF_INIT;
-        buf_append_string(&hex, "\\X");
-        buf_append_hex(&hex, name, size);
-        return buf_error(&hex) ? NULL : json_string(buf_string(&hex));
 }
 
 static json_t *lsn_or_null(struct lsn lsn)
@@ -97,8 +83,8 @@ static int add_instance(
         r = sql_next(stmt);
         if (r <= 0)
                 return r < 0 ? r : -ENOENT;
-        set(root, "capture_instance", text((const char *)sqlite3_column_text(stmt, 0)));
-        set(root, "source_table", text((const char *)sqlite3_column_text(stmt, 1)));
+        set(root, "capture_instance", document_text((const char *)sqlite3_column_text(stmt, 0)));
+        set(root, "source_table", document_text((const char *)sqlite3_column_text(stmt, 1)));
         set(root, "has_drop_pending", json_boolean(sqlite3_column_int(stmt, 2)));
         *ret_is_stopped = sqlite3_column_int(stmt, 3) != 0;
         return 0;
@@ -153,7 +139,7 @@ static int add_gaps(sqlite3 *store, int64_t object_id, struct object *root)
                 set(&item, "from", lsn_or_null(gap->from));
                 set(&item, "to", gap->is_open ? json_null() : lsn_or_null(gap->to));
                 set(&item, "time", time_or_null(gap->time_ns));
-                set(&item, "cause", text(gap->cause));
+                set(&item, "cause", document_text(gap->cause));
                 append(root, list, &item);
         }
         return r;
@@ -222,10 +208,5 @@ int document_validity(
         int r = build(store, object_id, pulse, &root);
         if (r < 0 || root.error)
                 return r < 0 ? r : root.error;
-        _cleanup_free_ char *bytes = json_dumps(root.json, JSON_INDENT(2));
-        if (!bytes)
-                return -ENOMEM;
-        buf_append_string(buf, bytes);
-        buf_append_byte(buf, '\n');
-        return buf_error(buf);
+        return document_append_json(root.json, buf);
 }

@@ -388,8 +388,8 @@ CDC_API const struct cdc_file *cdc_catalog_find_ino(
 
 /* The inode number of what live/ shows of an instance in a format: its oldest file that is not
  * listed yet. It keeps the number when it is listed. 0: there is none, the instance is pending. */
-CDC_API uint64_t cdc_catalog_live(const struct cdc_catalog *catalog,
-        const struct cdc_instance *instance, unsigned format);
+CDC_API uint64_t cdc_catalog_live(
+        const struct cdc_catalog *catalog, const struct cdc_instance *instance, unsigned format);
 /* Whose live file has the number; NULL: it is none of the catalog's. */
 CDC_API const struct cdc_instance *cdc_catalog_find_live(
         const struct cdc_catalog *catalog, uint64_t ino, unsigned *ret_format);
@@ -413,7 +413,37 @@ CDC_API int cdc_content_read(
 /* The same at once, or -EAGAIN where the bytes must be rendered first. */
 CDC_API int cdc_content_try_read(
         struct cdc_content *content, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
+/* Its inode number, size and mtime. */
+CDC_API void cdc_content_status(
+        struct cdc_content *content, uint64_t *ret_ino, uint64_t *ret_size, int64_t *ret_mtime_ns);
 CDC_API void cdc_content_close(struct cdc_content *content); /* NULL is allowed */
+
+/* Which rows a range is of. */
+enum cdc_function {
+        CDC_FUNCTION_NONE,
+        CDC_FUNCTION_ALL, /* fn_cdc_get_all_changes, 'all update old' */
+};
+/* Ranges have inode numbers from here on: counted in each view, not persisted. */
+#define CDC_FIRST_RANGE_INO (UINT64_C(1) << 52)
+
+/* Asked between pieces of long work: true ends it with -EINTR. */
+struct cdc_stop {
+        bool (*is_stopped)(void *context);
+        void *context;
+};
+
+/* Has it the form of a range's name in this format? FROM-TO and the suffix. */
+CDC_API bool cdc_range_is_name(unsigned format, const char *name);
+/* The rows of any range of LSNs as a content: what its name says, rendered to the end so that its
+ * size is known. The same name gives the same content as long as anybody has it open, and for
+ * some time after; cdc_content_open finds it by its number meanwhile. mtime: of the newest commit
+ * up to TO. Where there are no rows it is what the format has without any. What an ended call has
+ * done stays done, so that the next one goes on. stop: may be NULL.
+ * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval; -ENODATA: it touches a gap;
+ * -ENOENT: no such name or instance; -EINTR: ended by stop. */
+CDC_API int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance,
+        enum cdc_function function, unsigned format, const char *name, const struct cdc_stop *stop,
+        struct cdc_content **ret_content);
 
 /* A file that is not listed yet (or was so when it was opened): it grows by whole transactions. */
 struct cdc_live;
@@ -424,8 +454,7 @@ struct cdc_live_status {
 };
 /* As of the newest commit in the store. What is rendered for it is remembered, and the next call
  * goes on from there. -ENOENT: no such file; -ESTALE: its instance is gone. */
-CDC_API int cdc_live_stat(
-        struct cdc_view *view, uint64_t ino, struct cdc_live_status *ret_status);
+CDC_API int cdc_live_stat(struct cdc_view *view, uint64_t ino, struct cdc_live_status *ret_status);
 /* The same if it is quick; -EAGAIN where much must be rendered first. */
 CDC_API int cdc_live_try_stat(
         struct cdc_view *view, uint64_t ino, struct cdc_live_status *ret_status);

@@ -202,6 +202,12 @@ int mapping_find_lsn(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row)
         return 1;
 }
 
+int mapping_find_up_to(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row)
+{
+        struct border border = {.lsn = &lsn, .is_above = true};
+        return find_at(db, &border, true, ret_row);
+}
+
 static const char *const operator_texts[] = {
         [MAPPING_LARGEST_LESS_THAN] = "largest less than",
         [MAPPING_LARGEST_LESS_THAN_OR_EQUAL] = "largest less than or equal",

@@ -36,6 +36,8 @@ struct mapping_row {
  * left out; any other LSN that is not above the last row's: -EINVAL. */
 int mapping_append(struct store *store, struct state *state, const struct mapping_row *row);
 
+/* The newest row up to this LSN. 1, 0, or negative errno. */
+int mapping_find_up_to(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row);
 /* Exactly this LSN: 1 or 0. All finders: 1 found, 0 not, negative errno. */
 int mapping_find_lsn(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row);
 
