@@ -60,6 +60,12 @@ static void tell_removed(const struct news *news, const struct cdc_instance *for
 
 /* ---- instances ---- */
 
+/* Of all and of net changes. */
+static unsigned file_formats(void)
+{
+        return cdc_formats() + cdc_net_formats();
+}
+
 static void tell_directories(const struct news *news, const struct cdc_instance *instance)
 {
         struct node directory, child;
@@ -72,14 +78,14 @@ static void tell_directories(const struct news *news, const struct cdc_instance 
                 if (child.kind->type == NODE_DIRECTORY)
                         forget_attributes(news, node_id(&child));
         }
-        for (unsigned format = 0; format < cdc_formats(); format++)
+        for (unsigned format = 0; format < file_formats(); format++)
                 forget_attributes(news, node_folder_id(instance, format));
 }
 
 static void tell_instance(const struct news *news, const struct cdc_instance *former,
         const struct cdc_instance *current)
 {
-        for (unsigned format = 0; format < cdc_formats(); format++)
+        for (unsigned format = 0; format < file_formats(); format++)
                 tell_removed(news, former, current, format);
         tell_directories(news, current);
 }
@@ -122,7 +128,7 @@ static void tell_owner(const struct news *news)
         for (int64_t after = 0; (instance = cdc_catalog_next_instance(news->current, after));
                 after = instance->object_id) {
                 tell_directories(news, instance);
-                for (unsigned format = 0; format < cdc_formats(); format++)
+                for (unsigned format = 0; format < file_formats(); format++)
                         tell_files(news, instance, format);
         }
 }

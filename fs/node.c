@@ -16,17 +16,34 @@ enum {
         KIND_MIN_LSN,
         KIND_MAX_LSN,
         KIND_DDL_HISTORY,
+        KIND_DDL_HISTORY_JSONL,
+        KIND_CDC,
+        KIND_CHANGE_TABLES,
+        KIND_CAPTURED_COLUMNS,
+        KIND_INDEX_COLUMNS,
+        KIND_JOBS,
+        KIND_SCAN_SESSIONS,
+        KIND_ERRORS,
         KIND_INSTANCE,
         KIND_INSTANCE_VALIDITY,
         KIND_INSTANCE_MIN_LSN,
         KIND_INSTANCE_MAX_LSN,
         KIND_INSTANCE_DDL_HISTORY,
+        KIND_INSTANCE_DDL_HISTORY_JSONL,
+        KIND_INSTANCE_CAPTURED_COLUMNS,
+        KIND_INSTANCE_SCHEMA,
         KIND_FILES,
         KIND_ALL,
         KIND_ALL_FORMAT,
         KIND_ALL_FILE,
+        KIND_NET,
+        KIND_NET_FORMAT,
+        KIND_NET_FILE,
         KIND_LIVE,
         KIND_LIVE_FILE,
+        KIND_RANGE,
+        KIND_RANGE_ALL,
+        KIND_RANGE_ALL_FORMAT,
         KIND_COUNT,
 };
 
@@ -37,6 +54,9 @@ enum {
 #define DIRECTORY(name, parent, place) ROW(name, NODE_DIRECTORY, parent, place, .places = 1)
 #define DOCUMENT(name, parent, place, number)                                                      \
         ROW(name, NODE_DOCUMENT, parent, place, .places = 1, .document = number)
+#define RANGES(parent, place, count, members_)                                                     \
+        ROW(NULL, NODE_DIRECTORY, parent, place, .places = count, .members = &members_,            \
+                .is_range_folder = true)
 #define MEMBERS(type, parent, place, count, members_)                                              \
         ROW(NULL, type, parent, place, .places = count, .members = &members_)
 
@@ -48,6 +68,19 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_MAX_LSN] = DOCUMENT("max_lsn", &kinds[KIND_ROOT], 5, CDC_DOCUMENT_MAX_LSN),
         [KIND_DDL_HISTORY] =
                 DOCUMENT("ddl_history.csv", &kinds[KIND_ROOT], 6, CDC_DOCUMENT_DDL_HISTORY),
+        [KIND_DDL_HISTORY_JSONL] =
+                DOCUMENT("ddl_history.jsonl", &kinds[KIND_ROOT], 7, CDC_DOCUMENT_DDL_HISTORY_JSONL),
+        [KIND_CDC] = DIRECTORY("cdc", &kinds[KIND_ROOT], 8),
+        [KIND_CHANGE_TABLES] =
+                DOCUMENT("change_tables.csv", &kinds[KIND_CDC], 16, CDC_DOCUMENT_CHANGE_TABLES),
+        [KIND_CAPTURED_COLUMNS] = DOCUMENT(
+                "captured_columns.csv", &kinds[KIND_CDC], 17, CDC_DOCUMENT_CAPTURED_COLUMNS),
+        [KIND_INDEX_COLUMNS] =
+                DOCUMENT("index_columns.csv", &kinds[KIND_CDC], 18, CDC_DOCUMENT_INDEX_COLUMNS),
+        [KIND_JOBS] = DOCUMENT("cdc_jobs.csv", &kinds[KIND_CDC], 19, CDC_DOCUMENT_JOBS),
+        [KIND_SCAN_SESSIONS] = DOCUMENT("dm_cdc_log_scan_sessions.csv", &kinds[KIND_CDC], 20,
+                CDC_DOCUMENT_SCAN_SESSIONS),
+        [KIND_ERRORS] = DOCUMENT("dm_cdc_errors.csv", &kinds[KIND_CDC], 21, CDC_DOCUMENT_ERRORS),
 
         [KIND_INSTANCE] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ROOT], 0, 1, node_instances),
         [KIND_INSTANCE_VALIDITY] =
@@ -58,12 +91,24 @@ static const struct node_kind kinds[KIND_COUNT] = {
                 DOCUMENT("max_lsn", &kinds[KIND_INSTANCE], 3, CDC_DOCUMENT_MAX_LSN),
         [KIND_INSTANCE_DDL_HISTORY] =
                 DOCUMENT("ddl_history.csv", &kinds[KIND_INSTANCE], 4, CDC_DOCUMENT_DDL_HISTORY),
+        [KIND_INSTANCE_DDL_HISTORY_JSONL] = DOCUMENT(
+                "ddl_history.jsonl", &kinds[KIND_INSTANCE], 8, CDC_DOCUMENT_DDL_HISTORY_JSONL),
+        [KIND_INSTANCE_CAPTURED_COLUMNS] = DOCUMENT(
+                "captured_columns.csv", &kinds[KIND_INSTANCE], 9, CDC_DOCUMENT_CAPTURED_COLUMNS),
+        [KIND_INSTANCE_SCHEMA] =
+                DOCUMENT("schema.json", &kinds[KIND_INSTANCE], 10, CDC_DOCUMENT_SCHEMA),
         [KIND_FILES] = DOCUMENT("files.csv", &kinds[KIND_INSTANCE], 15, CDC_DOCUMENT_FILES),
         [KIND_ALL] = DIRECTORY("all", &kinds[KIND_INSTANCE], 16),
         [KIND_ALL_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ALL], 24, 8, node_formats),
         [KIND_ALL_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_ALL_FORMAT], 0, 0, node_files),
+        [KIND_NET] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_INSTANCE], 18, 1, node_net),
+        [KIND_NET_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_NET], 32, 8, node_net_formats),
+        [KIND_NET_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_NET_FORMAT], 0, 0, node_files),
         [KIND_LIVE] = DIRECTORY("live", &kinds[KIND_INSTANCE], 17),
         [KIND_LIVE_FILE] = MEMBERS(NODE_LIVE, &kinds[KIND_LIVE], 0, 0, node_live),
+        [KIND_RANGE] = DIRECTORY("range", &kinds[KIND_INSTANCE], 40),
+        [KIND_RANGE_ALL] = DIRECTORY("all", &kinds[KIND_RANGE], 41),
+        [KIND_RANGE_ALL_FORMAT] = RANGES(&kinds[KIND_RANGE_ALL], 48, 8, node_formats),
 };
 
 /* ---- numbers ---- */
@@ -87,6 +132,11 @@ bool node_is_root(const struct node *node)
         return node->kind == &kinds[KIND_ROOT];
 }
 
+bool node_is_range_folder(const struct node *node)
+{
+        return node->kind->is_range_folder;
+}
+
 bool node_is_live_directory(const struct node *node)
 {
         return node->kind == &kinds[KIND_LIVE];
@@ -104,6 +154,23 @@ static bool is_of_instance(const struct node_kind *kind)
         return kind;
 }
 
+static bool is_net(const struct node_kind *kind)
+{
+        while (kind && kind != &kinds[KIND_NET])
+                kind = kind->parent;
+        return kind;
+}
+
+/* A format that the kind has folders of; 0 for what is of none. */
+static bool has_format(const struct node_kind *kind, unsigned format)
+{
+        if (kind->places <= 1)
+                return format == 0;
+        if (!is_net(kind))
+                return format < cdc_formats();
+        return format >= cdc_formats() && format < cdc_formats() + cdc_net_formats();
+}
+
 /* The directory or document at a place of a block. */
 static int resolve_place(uint64_t place, struct node *node)
 {
@@ -114,7 +181,9 @@ static int resolve_place(uint64_t place, struct node *node)
                         continue;
                 node->kind = kind;
                 node->format = (unsigned)(place - kind->place);
-                return node->format == 0 || node->format < cdc_formats() ? 0 : -ESTALE;
+                if (is_net(kind) && !node->instance->supports_net_changes)
+                        return -ESTALE;
+                return has_format(kind, node->format) ? 0 : -ESTALE;
         }
         return -ESTALE;
 }
@@ -130,7 +199,8 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
         } else if (id >= base && id - base < CDC_ROOT_INOS) {
                 r = resolve_place(id - base, &node);
         } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
-                node.kind = &kinds[KIND_ALL_FILE];
+                node.kind =
+                        &kinds[node.file->format < cdc_formats() ? KIND_ALL_FILE : KIND_NET_FILE];
         } else if ((node.instance = cdc_catalog_find_live(catalog, id, &node.format))) {
                 node.kind = &kinds[KIND_LIVE_FILE];
         } else {
@@ -144,7 +214,8 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
 
 uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format)
 {
-        return instance->base_ino + kinds[KIND_ALL_FORMAT].place + format;
+        unsigned kind = format < cdc_formats() ? KIND_ALL_FORMAT : KIND_NET_FORMAT;
+        return instance->base_ino + kinds[kind].place + format;
 }
 
 /* ---- names ---- */
@@ -181,7 +252,7 @@ static struct node parent_of(const struct cdc_catalog *catalog, const struct nod
                 parent.kind = node->kind->parent;
         if (!is_of_instance(parent.kind))
                 parent.instance = NULL;
-        if (!parent.kind->members)
+        if (parent.kind->places <= 1)
                 parent.format = 0;
         number(catalog, &parent);
         return parent;

@@ -60,10 +60,12 @@ struct node_members {
         void (*name)(const struct node *member, char ret_name[NODE_NAME_SIZE]);
 };
 
-extern const struct node_members node_instances; /* capture instances, in the root */
-extern const struct node_members node_formats;   /* a folder a format */
-extern const struct node_members node_files;     /* the closed files of a format */
-extern const struct node_members node_live;      /* the live file of each format */
+extern const struct node_members node_instances;   /* capture instances, in the root */
+extern const struct node_members node_formats;     /* a folder a format of all changes */
+extern const struct node_members node_net;         /* net/, where the instance supports it */
+extern const struct node_members node_net_formats; /* a folder a format of net changes */
+extern const struct node_members node_files;       /* the closed files of a format */
+extern const struct node_members node_live;        /* the live file of each format */
 
 /* One row of the table. */
 struct node_kind {
@@ -73,6 +75,7 @@ struct node_kind {
         unsigned place;                 /* in the block of numbers of its owner */
         unsigned places;                /* of members: how many there are from `place` on */
         enum cdc_document document;     /* NODE_DOCUMENT */
+        bool is_range_folder;           /* lists nothing; ranges open by name */
         const struct node_members *members;
 };
 
@@ -90,6 +93,7 @@ int node_next(const struct cdc_catalog *catalog, const struct node *directory, u
 /* The node id that FUSE calls it by; meaningless for documents. */
 uint64_t node_id(const struct node *node);
 bool node_is_root(const struct node *node);
+bool node_is_range_folder(const struct node *node);
 /* The directory whose names pass from file to file. */
 bool node_is_live_directory(const struct node *node);
 /* A file manager's question that will be answered with no for ever. */

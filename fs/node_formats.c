@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * node_formats: one folder for each format that the library renders.
+ * node_formats: one folder for each format that the library renders, of all changes or of net
+ * changes.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "node.h"
 
-static bool find(const struct cdc_catalog *catalog, const struct node *directory, const char *name,
-        struct node *member)
+/* Formats are numbered through: those of net changes follow those of all changes. */
+static bool find_from(unsigned first, unsigned count, const char *name, struct node *member)
 {
-        for (unsigned format = 0; format < cdc_formats(); format++) {
+        for (unsigned format = first; format < first + count; format++) {
                 if (strcmp(cdc_format_name(format), name) == 0) {
                         member->format = format;
                         return true;
@@ -19,14 +20,38 @@ static bool find(const struct cdc_catalog *catalog, const struct node *directory
         return false;
 }
 
-static bool next(const struct cdc_catalog *catalog, const struct node *directory, uint64_t after,
-        struct node *member, uint64_t *ret_ordinal)
+static bool next_from(
+        unsigned first, unsigned count, uint64_t after, struct node *member, uint64_t *ret_ordinal)
 {
-        if (after >= cdc_formats())
+        if (after >= count)
                 return false;
-        member->format = (unsigned)after;
+        member->format = first + (unsigned)after;
         *ret_ordinal = after + 1;
         return true;
+}
+
+static bool find_all(const struct cdc_catalog *catalog, const struct node *directory,
+        const char *name, struct node *member)
+{
+        return find_from(0, cdc_formats(), name, member);
+}
+
+static bool next_all(const struct cdc_catalog *catalog, const struct node *directory,
+        uint64_t after, struct node *member, uint64_t *ret_ordinal)
+{
+        return next_from(0, cdc_formats(), after, member, ret_ordinal);
+}
+
+static bool find_net(const struct cdc_catalog *catalog, const struct node *directory,
+        const char *name, struct node *member)
+{
+        return find_from(cdc_formats(), cdc_net_formats(), name, member);
+}
+
+static bool next_net(const struct cdc_catalog *catalog, const struct node *directory,
+        uint64_t after, struct node *member, uint64_t *ret_ordinal)
+{
+        return next_from(cdc_formats(), cdc_net_formats(), after, member, ret_ordinal);
 }
 
 static void name(const struct node *member, char ret_name[NODE_NAME_SIZE])
@@ -34,4 +59,5 @@ static void name(const struct node *member, char ret_name[NODE_NAME_SIZE])
         snprintf(ret_name, NODE_NAME_SIZE, "%s", cdc_format_name(member->format));
 }
 
-const struct node_members node_formats = {.find = find, .next = next, .name = name};
+const struct node_members node_formats = {.find = find_all, .next = next_all, .name = name};
+const struct node_members node_net_formats = {.find = find_net, .next = next_net, .name = name};

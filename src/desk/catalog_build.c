@@ -225,7 +225,8 @@ int catalog_append(struct cdc_catalog *catalog, struct catalog_entry *entry, uns
         int r = writable_block(list, &block);
         if (r < 0)
                 return r;
-        block->files[block->count++] = *file;
+        block->files[block->count] = *file;
+        block->files[block->count++].format = (uint8_t)format;
         list->file_count++;
         if (file->is_withdrawn) {
                 list->withdrawn_count++;

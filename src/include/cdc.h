@@ -303,6 +303,7 @@ struct cdc_file {
         char from_lsn[21]; /* the digits of the name */
         char to_lsn[21];
         bool is_withdrawn; /* by cleanup: found by name and inode for a while, not listed */
+        uint8_t format;
 };
 
 struct cdc_instance {
