@@ -15,6 +15,11 @@
 #include "desk/closer.h"
 #include "ground/cleanup.h"
 
+struct results {
+        struct capture_measure *items; /* owned */
+        size_t count;
+};
+
 struct sealer {
         pthread_t thread;
         const char *path;      /* of the store; borrowed, immutable */
@@ -27,31 +32,30 @@ struct sealer {
         pthread_mutex_t lock; /* guards all below */
         pthread_cond_t poked;
         bool has_work;
-        struct capture_measure *results; /* owned; wait to be taken */
-        size_t count;
-        bool is_taken; /* the capture thread has them and has not listed them yet */
+        struct results waiting; /* to be taken; the thread adds to them meanwhile */
+        struct results taken;   /* the capture thread has them and has not listed them yet */
 };
 
-static void free_results(struct sealer *sealer)
+static void free_results(struct results *results)
 {
-        for (size_t i = 0; i < sealer->count; i++)
-                checkpoints_release(&sealer->results[i].measure.checkpoints);
-        free(sealer->results);
-        sealer->results = NULL;
-        sealer->count = 0;
+        for (size_t i = 0; i < results->count; i++)
+                checkpoints_release(&results->items[i].measure.checkpoints);
+        free(results->items);
+        *results = (struct results){0};
 }
 
 static int deliver(struct sealer *sealer, const struct capture_measure *measure)
 {
         pthread_mutex_lock(&sealer->lock);
-        struct capture_measure *results =
-                realloc(sealer->results, (sealer->count + 1) * sizeof(*results));
-        if (results) {
-                sealer->results = results;
-                results[sealer->count++] = *measure;
+        struct results *waiting = &sealer->waiting;
+        struct capture_measure *items =
+                realloc(waiting->items, (waiting->count + 1) * sizeof(*items));
+        if (items) {
+                waiting->items = items;
+                items[waiting->count++] = *measure;
         }
         pthread_mutex_unlock(&sealer->lock);
-        return results ? 0 : -ENOMEM;
+        return items ? 0 : -ENOMEM;
 }
 
 static int measure_all(struct sealer *sealer, const struct files *files, size_t *ret_measured)
@@ -93,7 +97,7 @@ static void *run(void *context)
         struct sealer *sealer = context;
         pthread_mutex_lock(&sealer->lock);
         while (!atomic_load(&sealer->is_stopping)) {
-                if (!sealer->has_work || sealer->count > 0) {
+                if (!sealer->has_work || sealer->waiting.count > 0 || sealer->taken.count > 0) {
                         pthread_cond_wait(&sealer->poked, &sealer->lock);
                         continue;
                 }
@@ -153,7 +157,8 @@ void sealer_stop(struct sealer *sealer)
         store_close(sealer->store);
         pthread_cond_destroy(&sealer->poked);
         pthread_mutex_destroy(&sealer->lock);
-        free_results(sealer);
+        free_results(&sealer->waiting);
+        free_results(&sealer->taken);
         free(sealer);
 }
 
@@ -168,8 +173,7 @@ void sealer_poke(struct sealer *sealer)
 void sealer_listed(struct sealer *sealer)
 {
         pthread_mutex_lock(&sealer->lock);
-        sealer->is_taken = false;
-        free_results(sealer);
+        free_results(&sealer->taken);
         pthread_cond_signal(&sealer->poked);
         pthread_mutex_unlock(&sealer->lock);
 }
@@ -177,9 +181,12 @@ void sealer_listed(struct sealer *sealer)
 size_t sealer_take(struct sealer *sealer, const struct capture_measure **ret_measures)
 {
         pthread_mutex_lock(&sealer->lock);
-        size_t count = sealer->is_taken ? 0 : sealer->count;
-        *ret_measures = sealer->results;
-        sealer->is_taken |= count > 0;
+        size_t count = sealer->taken.count > 0 ? 0 : sealer->waiting.count;
+        if (count > 0) {
+                sealer->taken = sealer->waiting;
+                sealer->waiting = (struct results){0};
+        }
+        *ret_measures = sealer->taken.items;
         pthread_mutex_unlock(&sealer->lock);
         return count;
 }
