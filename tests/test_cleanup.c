@@ -188,3 +188,38 @@ Test(cleanup, by_hand_other_marks_are_refused)
         cr_expect_eq(cleanup_job(&f, 1, 100 * SECOND), 1, "that is no obstacle to the others");
         files_fixture_close(&f);
 }
+
+/* B068 */
+Test(cleanup, b068_a_clock_that_goes_back_disorders_nothing)
+{
+        struct files_fixture f;
+        files_fixture_open(&f);
+        int64_t id = files_fixture_table(&f, "t");
+        files_fixture_commit(&f, id, 1, 20);
+        files_fixture_rotate(&f);
+        f.now_ns -= 3600 * SECOND;
+        files_fixture_commit(&f, id, 1, 20);
+        files_fixture_rotate(&f);
+        segments_free(f.segments);
+        state_release(&f.state);
+        files_fixture_load(&f);
+        files_fixture_commit(&f, id, 1, 20);
+        files_fixture_rotate(&f);
+        EXPECT_LISTING(&f, id, "010001", "010001-020001 020002-030001 030002-040001 040002-");
+        cr_expect_eq(store_fixture_integer(&f.base,
+                             "SELECT count(*) FROM lsn_time_mapping AS a JOIN lsn_time_mapping AS b"
+                             " ON b.rowid = a.rowid + 1 WHERE b.start_lsn <= a.start_lsn OR"
+                             " b.tran_end_time < a.tran_end_time"),
+                0);
+        cr_expect_eq(store_fixture_integer(&f.base,
+                             "SELECT count(*) FROM cdcfs_files AS a JOIN cdcfs_files AS b USING"
+                             "(object_id, format) WHERE b.ordinal = a.ordinal + 1 AND"
+                             " b.mtime_ns <= a.mtime_ns"),
+                0);
+        struct mapping_row row;
+        cr_assert_eq(mapping_find_time(store_db(f.base.store), MAPPING_LARGEST_LESS_THAN_OR_EQUAL,
+                             f.now_ns + 7200 * SECOND, &row),
+                1);
+        cr_expect_eq(lsn_frame(row.start_lsn), 4, "now is the newest");
+        files_fixture_close(&f);
+}

@@ -71,14 +71,20 @@ def run_ctl(*arguments, env=None):
 class Agent:
     """The process that runs the jobs: cdcfs where one can mount, else cdcctl agent."""
 
-    def __init__(self, database, mount=None, env=None):
+    def __init__(self, database, mount=None, env=None, options=None):
+        """options: by the names of cdcfs's -o, whose hyphens are cdcctl agent's underscores."""
         self.database = database
         self.mountpoint = mount
         if mount:
             os.makedirs(mount, exist_ok=True)
             command = [CDCFS, database, mount, "-f"]
+            for name, value in (options or {}).items():
+                command += ["-o", f"{name}={value}"]
         else:
             command = [CDCCTL, "agent", database]
+            for name, value in (options or {}).items():
+                command += (["--no-wake"] if name == "wake" else
+                            ["--" + name.replace("_", "-"), str(value)])
         self.log = open(database + ".log", "ab")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=self.log, env={**os.environ, **(env or {})})
@@ -166,11 +172,11 @@ class Database:
         for table in tables:
             ctl("enable-table", self.path, table, *options)
 
-    def start(self, *tables, env=None, mount=True):
+    def start(self, *tables, env=None, mount=True, options=None):
         """Enables the tables, starts the agent, waits until it captures them."""
         if tables:
             self.enable(*tables)
-        self.agent = Agent(self.path, self.mountpoint if mount else None, env)
+        self.agent = Agent(self.path, self.mountpoint if mount else None, env, options)
         self.agent.wait_ready()
         for table in tables:
             wait_until(lambda t=table: self.min_lsn("main_" + t), 10, f"{table} recognised")
