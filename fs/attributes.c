@@ -66,6 +66,18 @@ void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,
         fill_file(owner, status->size, &ret_entry->attr);
 }
 
+void attributes_of_range(const struct attributes_owner *owner, const struct ranges_status *status,
+        struct fuse_entry_param *ret_entry)
+{
+        *ret_entry = (struct fuse_entry_param){
+                .ino = status->ino,
+                .attr_timeout = ATTRIBUTES_FOREVER,
+                .entry_timeout = ATTRIBUTES_RANGE,
+        };
+        fill(owner, status->ino, status->mtime_ns, &ret_entry->attr);
+        fill_file(owner, status->size, &ret_entry->attr);
+}
+
 void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
         struct fuse_entry_param *ret_entry)
 {

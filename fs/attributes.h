@@ -16,6 +16,8 @@
  * the next version; directories are looked at again. */
 #define ATTRIBUTES_FOREVER (365.0 * 86400)
 #define ATTRIBUTES_DIRECTORY 1.0
+/* A range may become invalid: its name is looked up again, and then asked for again. */
+#define ATTRIBUTES_RANGE 1.0
 #define ATTRIBUTES_LIVE 1.0 /* and the kernel is told of growth */
 
 /* Owner, group and mode that all nodes have. */
@@ -30,6 +32,9 @@ void attributes_of_node(const struct attributes_owner *owner, const struct cdc_c
 /* Of a file that stands in live/: its name passes on to the next one. */
 void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,
         const struct cdc_live_status *status, struct fuse_entry_param *ret_entry);
+/* Of a range that the kernel knows or will know. */
+void attributes_of_range(const struct attributes_owner *owner, const struct ranges_status *status,
+        struct fuse_entry_param *ret_entry);
 /* Of a version of a document. */
 void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
         struct fuse_entry_param *ret_entry);

@@ -170,9 +170,12 @@ static int start_rooms(struct program *program)
         struct server *server = &program->server;
         int r = -ENOMEM;
         server->documents = documents_new();
+        server->ranges = ranges_new();
         server->growth = growth_new();
-        if (server->documents && server->growth)
-                r = readers_start(&server->readers);
+        if (server->documents && server->ranges && server->growth)
+                r = readers_start(READERS_COUNT, &server->readers);
+        if (r == 0)
+                r = readers_start(READERS_RANGE_COUNT, &server->range_readers);
         if (r == 0)
                 return EXIT_OK;
         logger_line(&program->logger, CDC_LOG_ERROR, "cannot start: %s", strerror(-r));
@@ -224,9 +227,11 @@ static void stop(struct program *program)
 {
         struct server *server = &program->server;
         ready_tell_manager("STOPPING=1");
+        readers_stop(server->range_readers);
         readers_stop(server->readers);
         mount_end(server);
         documents_free(server->documents);
+        ranges_free(server->ranges);
         cdc_view_close(server->view);
         cdc_engine_stop(server->engine);
         notify_free(program->notify);

@@ -44,6 +44,8 @@ enum {
         KIND_RANGE,
         KIND_RANGE_ALL,
         KIND_RANGE_ALL_FORMAT,
+        KIND_RANGE_NET,
+        KIND_RANGE_NET_FORMAT,
         KIND_COUNT,
 };
 
@@ -78,8 +80,8 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_INDEX_COLUMNS] =
                 DOCUMENT("index_columns.csv", &kinds[KIND_CDC], 18, CDC_DOCUMENT_INDEX_COLUMNS),
         [KIND_JOBS] = DOCUMENT("cdc_jobs.csv", &kinds[KIND_CDC], 19, CDC_DOCUMENT_JOBS),
-        [KIND_SCAN_SESSIONS] = DOCUMENT("dm_cdc_log_scan_sessions.csv", &kinds[KIND_CDC], 20,
-                CDC_DOCUMENT_SCAN_SESSIONS),
+        [KIND_SCAN_SESSIONS] = DOCUMENT(
+                "dm_cdc_log_scan_sessions.csv", &kinds[KIND_CDC], 20, CDC_DOCUMENT_SCAN_SESSIONS),
         [KIND_ERRORS] = DOCUMENT("dm_cdc_errors.csv", &kinds[KIND_CDC], 21, CDC_DOCUMENT_ERRORS),
 
         [KIND_INSTANCE] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ROOT], 0, 1, node_instances),
@@ -109,6 +111,8 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_RANGE] = DIRECTORY("range", &kinds[KIND_INSTANCE], 40),
         [KIND_RANGE_ALL] = DIRECTORY("all", &kinds[KIND_RANGE], 41),
         [KIND_RANGE_ALL_FORMAT] = RANGES(&kinds[KIND_RANGE_ALL], 48, 8, node_formats),
+        [KIND_RANGE_NET] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_RANGE], 42, 1, node_net),
+        [KIND_RANGE_NET_FORMAT] = RANGES(&kinds[KIND_RANGE_NET], 56, 8, node_net_formats),
 };
 
 /* ---- numbers ---- */

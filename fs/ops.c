@@ -84,6 +84,7 @@ static void reply_document(fuse_req_t request, struct ops_view *view, const stru
         documents_put(view->server->documents, document);
 }
 
+/* 1 with the folder: its names are ranges, which have their own answer. */
 static int find_child(struct ops_view *view, fuse_ino_t id, const char *name, struct node *ret_node)
 {
         struct node parent;
@@ -92,7 +93,10 @@ static int find_child(struct ops_view *view, fuse_ino_t id, const char *name, st
                 r = node_resolve(view->catalog, id, &parent);
         if (r < 0)
                 return r;
-        return node_find(view->catalog, &parent, name, ret_node);
+        if (!node_is_range_folder(&parent))
+                return node_find(view->catalog, &parent, name, ret_node);
+        *ret_node = parent;
+        return 1;
 }
 
 static void ops_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
@@ -105,7 +109,9 @@ static void ops_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
                 r = find_child(&view, parent, name, &node);
 
         struct fuse_entry_param entry = {0};
-        if (r == 0 && node.kind->type == NODE_DOCUMENT) {
+        if (r == 1) {
+                ops_range_lookup(request, &view, &node, name);
+        } else if (r == 0 && node.kind->type == NODE_DOCUMENT) {
                 reply_document(request, &view, &node);
         } else if (r == 0 && node.kind->type == NODE_LIVE) {
                 ops_live_lookup(request, &view, node.ino);
@@ -125,6 +131,8 @@ static void forget(struct server *server, fuse_ino_t id, uint64_t lookups)
 {
         if (id >= NODE_FIRST_VERSION)
                 documents_forget(server->documents, id, lookups);
+        else if (id >= CDC_FIRST_RANGE_INO)
+                ranges_forget(server->ranges, id, lookups);
 }
 
 static void ops_forget(fuse_req_t request, fuse_ino_t id, uint64_t lookups)
@@ -153,7 +161,14 @@ static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_ent
                 documents_put(view->server->documents, document);
                 return 0;
         }
+        struct ranges_status status;
         struct node node;
+        if (id >= CDC_FIRST_RANGE_INO) {
+                int r = ranges_status(view->server->ranges, id, &status);
+                if (r == 0)
+                        attributes_of_range(&view->owner, &status, ret_entry);
+                return r;
+        }
         int r = node_resolve(view->catalog, id, &node);
         if (r == 0 && node.kind->type == NODE_DOCUMENT)
                 r = -ESTALE; /* only versions have node ids */

@@ -36,6 +36,10 @@ int ops_view_renew(struct ops_view *view);
 void ops_live_lookup(fuse_req_t request, struct ops_view *view, uint64_t ino);
 void ops_live_getattr(fuse_req_t request, struct ops_view *view, uint64_t ino);
 
+/* Of a range, by its name; answered by a thread that may render for long. */
+void ops_range_lookup(
+        fuse_req_t request, struct ops_view *view, const struct node *folder, const char *name);
+
 void ops_open(fuse_req_t request, fuse_ino_t id, struct fuse_file_info *info);
 void ops_read(
         fuse_req_t request, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *info);

@@ -22,10 +22,11 @@ static int open_node(struct ops_view *view, fuse_ino_t id, struct fuse_file_info
                 return 0;
         struct node node;
         struct openfile *file = NULL;
-        int r = node_resolve(view->catalog, id, &node);
+        bool is_range = id >= CDC_FIRST_RANGE_INO;
+        int r = is_range ? 0 : node_resolve(view->catalog, id, &node);
         if (r < 0)
                 return r;
-        bool is_live = node.kind->type == NODE_LIVE;
+        bool is_live = !is_range && node.kind->type == NODE_LIVE;
         r = openfile_new(view->server->view, id, is_live, &file);
         if (r < 0)
                 return r == -ENOENT ? -ESTALE : r;

@@ -16,6 +16,7 @@
 #include "growth.h"
 #include "logger.h"
 #include "options.h"
+#include "ranges.h"
 #include "readers.h"
 #include "ready.h"
 
@@ -27,7 +28,9 @@ struct server {
         struct cdc_engine *engine; /* NULL: a viewer */
         struct documents *documents;
         struct growth *growth;
+        struct ranges *ranges;
         struct readers *readers;
+        struct readers *range_readers; /* of lookups of ranges alone */
         struct buffers buffers;
         struct fuse_session *session;
 };

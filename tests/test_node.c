@@ -66,9 +66,10 @@ Test(node, is_the_same_by_name_by_number_and_in_the_listing)
         struct cdc_catalog *catalog = catalog_fixture(3);
         struct node root = root_of(catalog);
         unsigned formats = cdc_formats();
-        /* 5 documents; an instance has 4, a directory, one a format, and its files. */
-        cr_expect_eq(
-                check_below(catalog, &root), 5 + 3 * (1 + 4 + 1 + formats) + (1 + 2 + 3) * formats);
+        /* 6 documents, cdc/ with 6; an instance has 8, all/ and range/all/ with a folder a format,
+         * live/, and its files. */
+        unsigned instance = 1 + 8 + (1 + formats) + (2 + formats) + 1;
+        cr_expect_eq(check_below(catalog, &root), 6 + 7 + 3 * instance + (1 + 2 + 3) * formats);
         cdc_catalog_unref(catalog);
 }
 
@@ -91,6 +92,16 @@ Test(node, finds_paths_and_nothing_else)
                 {"main_1/csv", -ENOENT},
                 {"main_1/all/parquet", -ENOENT},
                 {"main_1/all/all", -ENOENT},
+                {"cdc/change_tables.csv", 0},
+                {"cdc/dm_cdc_errors.csv", 0},
+                {"cdc/schema.json", -ENOENT},
+                {"ddl_history.jsonl", 0},
+                {"main_1/ddl_history.jsonl", 0},
+                {"main_1/captured_columns.csv", 0},
+                {"main_1/schema.json", 0},
+                {"main_1/range/all/csv", 0},
+                {"main_1/range/all/csv/00000000000000000010-0000000000000000001f.csv", -ENOENT},
+                {"main_1/range/net", -ENOENT},
         };
         struct cdc_catalog *catalog = catalog_fixture(2);
         for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
@@ -105,7 +116,7 @@ Test(node, numbers_that_mean_nothing_are_stale)
 {
         struct cdc_catalog *catalog = catalog_fixture(2);
         uint64_t base = CATALOG_FIXTURE_BASE, instance = base + 10000;
-        const uint64_t ids[] = {0, 2, base, base + 7, base + CDC_ROOT_INOS - 1,
+        const uint64_t ids[] = {0, 2, base, base + 9, base + CDC_ROOT_INOS - 1,
                 base + CDC_ROOT_INOS, instance + 5, instance + 24 + cdc_formats(), instance + 63,
                 instance + 64, instance + 100, NODE_FIRST_VERSION, UINT64_MAX};
         for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
@@ -181,4 +192,22 @@ Test(node, knows_what_desktops_ask_for)
         cr_expect(node_is_probe(".Trash") && node_is_probe(".Trash-1000"));
         cr_expect(node_is_probe(".hidden") && node_is_probe("autorun.inf"));
         cr_expect_not(node_is_probe("main_t") || node_is_probe(".Trashcan"));
+}
+
+Test(node, folders_of_ranges_are_marked)
+{
+        static const struct {
+                const char *path;
+                bool is_range_folder;
+        } paths[] = {{"", false}, {"main_1/range", false}, {"main_1/range/all", false},
+                {"main_1/range/all/csv", true}, {"main_1/range/all/jsonl", true},
+                {"main_1/all/csv", false}};
+        struct cdc_catalog *catalog = catalog_fixture(1);
+        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+                struct node node;
+                cr_assert_eq(walk(catalog, paths[i].path, &node), 0);
+                cr_expect_eq(
+                        node_is_range_folder(&node), paths[i].is_range_folder, "%s", paths[i].path);
+        }
+        cdc_catalog_unref(catalog);
 }

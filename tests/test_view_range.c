@@ -49,7 +49,7 @@ static const char *name_of(uint32_t from, uint32_t to, const char *suffix)
 
 static int open_range(struct fixture *f, const char *name, struct cdc_content **ret_content)
 {
-        return cdc_range_open(f->view, f->instance, CDC_FUNCTION_ALL, 0, name, NULL, ret_content);
+        return cdc_range_open(f->view, f->instance, 0, name, NULL, ret_content);
 }
 
 static unsigned count_lines(const char *bytes, size_t size)
@@ -94,7 +94,7 @@ Test(view_range, keeps_its_number_and_the_formats_differ)
         int64_t mtime_ns = 0;
         for (int i = 0; i < 3; i++) {
                 struct cdc_content *content = NULL;
-                cr_assert_eq(cdc_range_open(f.view, f.instance, CDC_FUNCTION_ALL, i == 2,
+                cr_assert_eq(cdc_range_open(f.view, f.instance, i == 2,
                                      name_of(2, 4, i == 2 ? ".jsonl" : ".csv"), NULL, &content),
                         0);
                 cdc_content_status(content, &inos[i], &size, &mtime_ns);
@@ -158,8 +158,7 @@ Test(view_range, can_be_stopped_and_tried_again)
         open_fixture(&f);
         struct cdc_content *content = NULL;
         const struct cdc_stop stop = {is_stopped, NULL};
-        cr_expect_eq(cdc_range_open(f.view, f.instance, CDC_FUNCTION_ALL, 0, name_of(2, 3, ".csv"),
-                             &stop, &content),
+        cr_expect_eq(cdc_range_open(f.view, f.instance, 0, name_of(2, 3, ".csv"), &stop, &content),
                 -EINTR);
         cr_assert_eq(open_range(&f, name_of(2, 3, ".csv"), &content), 0);
         cdc_content_close(content);

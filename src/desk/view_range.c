@@ -97,14 +97,13 @@ static int measure(struct cdc_view *view, struct content *content, const struct 
         return r < 0 ? r : content_measure(content, store_db(store), stop ? &asked : NULL);
 }
 
-int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance,
-        enum cdc_function function, unsigned format, const char *name, const struct cdc_stop *stop,
-        struct cdc_content **ret_content)
+int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance, unsigned format,
+        const char *name, const struct cdc_stop *stop, struct cdc_content **ret_content)
 {
         struct file_row range = {.object_id = instance->object_id};
         struct content *content = NULL;
         const struct renderer *renderer = render_at(format);
-        int r = renderer && function == CDC_FUNCTION_ALL ? parse(renderer, name, &range) : -ENOENT;
+        int r = renderer ? parse(renderer, name, &range) : -ENOENT;
         if (r == 0)
                 r = look(view, &range, true);
         if (r == 0)

@@ -419,11 +419,6 @@ CDC_API void cdc_content_status(
         struct cdc_content *content, uint64_t *ret_ino, uint64_t *ret_size, int64_t *ret_mtime_ns);
 CDC_API void cdc_content_close(struct cdc_content *content); /* NULL is allowed */
 
-/* Which rows a range is of. */
-enum cdc_function {
-        CDC_FUNCTION_NONE,
-        CDC_FUNCTION_ALL, /* fn_cdc_get_all_changes, 'all update old' */
-};
 /* Ranges have inode numbers from here on: counted in each view, not persisted. */
 #define CDC_FIRST_RANGE_INO (UINT64_C(1) << 52)
 
@@ -443,7 +438,7 @@ CDC_API bool cdc_range_is_name(unsigned format, const char *name);
  * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval; -ENODATA: it touches a gap;
  * -ENOENT: no such name or instance; -EINTR: ended by stop. */
 CDC_API int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance,
-        enum cdc_function function, unsigned format, const char *name, const struct cdc_stop *stop,
+        unsigned format, const char *name, const struct cdc_stop *stop,
         struct cdc_content **ret_content);
 
 /* A file that is not listed yet (or was so when it was opened): it grows by whole transactions. */
