@@ -162,3 +162,38 @@ Test(capture_jobs, without_a_wake_the_pollinginterval_is_the_real_wait)
         cr_expect_eq(captured(&x), 1);
         capture_fixture_close(&x);
 }
+
+/* dm_cdc_log_scan_sessions as capture fills it. */
+Test(capture_jobs, scans_that_find_nothing_are_one_row_of_the_sessions)
+{
+        struct capture_fixture x;
+        capture_fixture_open(
+                &x, "CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE other(v)", "t");
+        capture_fixture_settle(&x);
+        ask(&x, "stop-job", NULL);
+        app_run(&x.app, "INSERT INTO t(v) VALUES('a'), ('b')");
+        ask(&x, "scan", "500 10");
+        for (int i = 0; i < 3; i++)
+                ask(&x, "scan", "500 10");
+        app_run(&x.app, "INSERT INTO other VALUES(1)");
+        ask(&x, "scan", "500 10");
+        app_run(&x.app, "INSERT INTO t(v) VALUES('c')");
+        ask(&x, "scan", "500 10");
+        cr_expect_str_eq(capture_fixture_text(&x,
+                                 "SELECT group_concat(tran_count || ' ' || command_count || ' ' ||"
+                                 " empty_scan_count || ' ' || scan_phase, '; ') FROM"
+                                 " (SELECT * FROM dm_cdc_log_scan_sessions WHERE session_id > 0"
+                                 " ORDER BY session_id)"),
+                "1 2 0 Done; 0 0 4 Done; 1 1 0 Done");
+        cr_expect_str_eq(
+                capture_fixture_text(&x,
+                        "SELECT scan_phase || ' ' || tran_count || ' ' || command_count || ' ' ||"
+                        " empty_scan_count || ' ' || failed_sessions_count FROM"
+                        " dm_cdc_log_scan_sessions WHERE session_id = 0"),
+                "Aggregate 2 3 4 0");
+        cr_expect_eq(capture_fixture_number(&x,
+                             "SELECT count(*) FROM dm_cdc_log_scan_sessions WHERE latency < 0 OR"
+                             " end_time < start_time OR last_commit_cdc_lsn > end_lsn"),
+                0);
+        capture_fixture_close(&x);
+}

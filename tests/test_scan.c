@@ -135,7 +135,7 @@ Test(scan, writes_rows_with_rising_numbers_and_shared_lsns)
                 "%s", rows);
         cr_expect_eq(lsn_compare(x.state.max_lsn, changes_fixture_lsn(8)), 0);
         cr_expect_eq(x.state.next_change, 4);
-        cr_expect_eq(x.scan.counts.tran_count, 3);
+        cr_expect_eq(x.scan.counts.tran_count, 2, "those with rows");
         cr_expect_eq(x.scan.counts.command_count, 3);
         teardown(&x);
 }

@@ -17,6 +17,8 @@ enum {
         CHECKPOINT_FRAMES = 900, /* below the application's 1000, from which it would drive */
         BARRIER_FRAMES = 2000,   /* a log that would grow longer is cut under the barrier */
         CHECKPOINT_RETRY_NS = 10000000,
+        ERROR_SCAN = 22859,
+        ERROR_SEVERITY = 16,
         BARRIER_TRY_NS = 1000000,
         BARRIER_URGENT_NS = 10000000,
         TAIL_TRANSACTIONS = 32,
@@ -56,6 +58,22 @@ static struct scan scan_of(struct capture *capture)
         };
 }
 
+/* A cycle that failed stands in both views, which the next one that does not writes. */
+static void note_failure(struct capture *capture, struct scan *scan, int error)
+{
+        struct sessions_error failure = {
+                .phase = SESSIONS_PHASE_ROWS,
+                .number = ERROR_SCAN,
+                .severity = ERROR_SEVERITY,
+                .state = 1,
+                .message = error == -EIO ? store_error(capture->store) : strerror(-error),
+                .start_lsn = scan->counts.start_lsn,
+                .begin_lsn = scan->counts.current_lsn,
+        };
+        scan->counts.is_failed = true;
+        (void)sessions_error(capture->sessions, &failure, clock_wall(NULL));
+}
+
 static int write_cycle(
         struct capture *capture, struct scan *scan, int64_t limit, unsigned *ret_count)
 {
@@ -67,6 +85,8 @@ static int write_cycle(
                 r = capture_note_position(capture);
         if (r == 0)
                 r = state_save(capture->store, &capture->state);
+        if (r < 0 && r != -EAGAIN)
+                note_failure(capture, scan, r);
         sessions_end(capture->sessions, &scan->counts, clock_wall(NULL));
         if (r == 0)
                 r = sessions_flush(capture->sessions, capture->store);

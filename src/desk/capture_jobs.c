@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ground/cleanup.h"
+#include "ground/clock.h"
 
 static const int64_t second_ns = 1000000000, stopped_wait_ns = INT64_C(5) * 1000000000;
 
@@ -49,12 +50,22 @@ int capture_read_job(struct capture *capture)
 
 /* ---- passes ---- */
 
+/* A scan that found nothing; in memory, for idle time writes nothing. */
+static void note_empty(struct capture *capture)
+{
+        struct sessions_counts counts = {0};
+        sessions_begin(capture->sessions, clock_wall(NULL));
+        sessions_end(capture->sessions, &counts, clock_wall(NULL));
+}
+
 /* 1 if the limits ended it before the log did. What was drained is let go of: the pin moves. */
 static int run_limited(struct capture *capture, int64_t maxtrans, int64_t maxscans)
 {
         unsigned count;
         int64_t limit = maxtrans < UINT_MAX ? maxtrans : UINT_MAX;
         int r = capture_scan_some(capture, limit, maxscans, &count);
+        if (r == 0 && count == 0)
+                note_empty(capture);
         if (r == 0)
                 r = capture_move_pin(capture);
         if (r == 0)

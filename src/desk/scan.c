@@ -156,7 +156,7 @@ static void count_transaction(
         struct scan *scan, const struct change_transaction *t, int64_t time_ns)
 {
         struct sessions_counts *c = &scan->counts;
-        if (c->tran_count++ == 0)
+        if (lsn_is_zero(c->start_lsn))
                 c->start_lsn = t->lsn;
         c->current_lsn = c->end_lsn = c->last_commit_lsn = t->lsn;
         c->last_commit_time_ns = time_ns;
@@ -164,6 +164,7 @@ static void count_transaction(
         c->schema_change_count += t->is_ddl;
         if (!scan->has_rows)
                 return;
+        c->tran_count++;
         if (lsn_is_zero(c->first_begin_cdc_lsn))
                 c->first_begin_cdc_lsn = t->lsn;
         c->last_commit_cdc_lsn = t->lsn;

@@ -110,8 +110,8 @@ void sessions_end(struct sessions *sessions, const struct sessions_counts *count
         row->end_ns = now_ns;
         row->is_dirty = true;
         row->failed_count = counts->is_failed;
-        row->empty_scan_count =
-                counts->tran_count == 0 && !counts->is_failed && row->error_count == 0;
+        bool is_empty = counts->tran_count == 0 && counts->schema_change_count == 0;
+        row->empty_scan_count = is_empty && !counts->is_failed && row->error_count == 0;
         if (!counts->is_failed)
                 row->phase = SESSIONS_PHASE_DONE;
         if (counts->command_count > 0) {
