@@ -28,8 +28,8 @@ static size_t count_tables(struct tmp *tmp)
 {
         struct look look;
         struct problem problem = {0};
-        cr_assert_eq(look_at_schema(tmp_path(tmp, "app.db"), TEXT_UTF8, &look, &problem), 0, "%s",
-                problem.message);
+        cr_assert_eq(
+                look_at_schema(tmp_path(tmp, "app.db"), &look, &problem), 0, "%s", problem.message);
         size_t count = look.schema->table_count;
         schema_unref(look.schema);
         return count;
@@ -82,6 +82,33 @@ Test(look, keeps_a_log_that_nobody_has_open)
         tmp_close(&tmp);
 }
 
+Test(look, takes_the_encoding_from_the_log)
+{
+        static const struct {
+                const char *sql;
+                enum text_encoding encoding;
+        } databases[] = {
+                {"", TEXT_UTF8},
+                {"CREATE TABLE t(x)", TEXT_UTF8},
+                {"PRAGMA encoding='UTF-16le'; CREATE TABLE t(x)", TEXT_UTF16LE},
+                {"PRAGMA encoding='UTF-16be'; CREATE TABLE \"\xc3\xa4\"(x)", TEXT_UTF16BE},
+        };
+        for (size_t i = 0; i < COUNT(databases); i++) {
+                struct tmp tmp;
+                struct look look;
+                tmp_open(&tmp);
+                const char *path = tmp_path(&tmp, "app.db");
+                _cleanup_sqlite_ sqlite3 *db = NULL;
+                cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+                sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+                cr_assert_eq(sqlite3_exec(db, databases[i].sql, NULL, NULL, NULL), SQLITE_OK);
+                cr_assert_eq(look_at_schema(path, &look, NULL), 0);
+                cr_expect_eq(look.encoding, databases[i].encoding, "%s", databases[i].sql);
+                schema_unref(look.schema);
+                tmp_close(&tmp);
+        }
+}
+
 Test(look, takes_names_that_mean_something_in_a_uri)
 {
         struct tmp tmp;
@@ -91,7 +118,7 @@ Test(look, takes_names_that_mean_something_in_a_uri)
         _cleanup_sqlite_ sqlite3 *db = NULL;
         cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
         cr_assert_eq(sqlite3_exec(db, "CREATE TABLE t(x)", NULL, NULL, NULL), SQLITE_OK);
-        cr_assert_eq(look_at_schema(path, TEXT_UTF8, &look, NULL), 0);
+        cr_assert_eq(look_at_schema(path, &look, NULL), 0);
         cr_expect_eq(look.schema->table_count, 1);
         schema_unref(look.schema);
         tmp_close(&tmp);

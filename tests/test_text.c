@@ -53,6 +53,20 @@ Test(text, well_formed_utf8_is_what_unicode_says)
         }
 }
 
+Test(text, encodings_have_names_and_numbers)
+{
+        static const struct {
+                const char *name;
+                uint32_t number;
+                enum text_encoding encoding;
+        } encodings[] = {{"UTF-8", 1, TEXT_UTF8}, {"UTF-16le", 2, TEXT_UTF16LE},
+                {"UTF-16be", 3, TEXT_UTF16BE}, {"", 0, TEXT_UTF8}, {"?", UINT32_MAX, TEXT_UTF8}};
+        for (size_t i = 0; i < COUNT(encodings); i++) {
+                cr_expect_eq(text_encoding_of(encodings[i].name), encodings[i].encoding);
+                cr_expect_eq(text_encoding_at(encodings[i].number), encodings[i].encoding);
+        }
+}
+
 Test(text, a_cut_splits_no_character)
 {
         static const struct {

@@ -15,6 +15,7 @@
 #include "desk/call.h"
 #include "ground/cleanup.h"
 #include "source/check.h"
+#include "source/look.h"
 
 static int check_store_place(const char *store, struct problem *problem)
 {
@@ -22,15 +23,15 @@ static int check_store_place(const char *store, struct problem *problem)
         return copy ? check_filesystem(dirname(copy), problem) : -ENOMEM;
 }
 
-static int create(const struct call_paths *paths, const struct check *check, cdc_notice notice,
-        void *context, struct problem *problem)
+static int create(const struct call_paths *paths, const struct check *check,
+        enum text_encoding encoding, cdc_notice notice, void *context, struct problem *problem)
 {
         struct store_source source = {
                 .path = check->path,
                 .device = check->device,
                 .inode = check->inode,
                 .page_size = check->page_size,
-                .encoding = check->encoding,
+                .encoding = encoding,
         };
         int r = check_store_place(paths->store, problem);
         if (r < 0)
@@ -55,12 +56,16 @@ static int enable_db(const struct call_paths *paths, bool set_wal, cdc_notice no
         struct problem *problem)
 {
         _cleanup_(check_release) struct check check = {0};
+        struct look look = {0};
         int r = check_source(paths->source, &check, problem);
         if (r == 0 && set_wal && !check.is_wal)
                 r = check_set_wal(&check, problem);
         if (r == 0)
                 r = check_is_wal(&check, problem);
-        return r < 0 ? r : create(paths, &check, notice, context, problem);
+        if (r == 0)
+                r = look_at_schema(check.path, &look, problem);
+        schema_unref(look.schema);
+        return r < 0 ? r : create(paths, &check, look.encoding, notice, context, problem);
 }
 
 CDC_API int cdc_enable_db(const struct cdc_database *database, bool set_wal, cdc_notice notice,

@@ -14,6 +14,7 @@
 
 #include "cdc.h"
 #include "desk/call.h"
+#include "desk/role.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
 #include "memory/enable.h"
@@ -68,7 +69,7 @@ static int open_source(struct desk *desk)
         if (r == 0)
                 r = check_is_wal(&check, desk->problem);
         if (r == 0)
-                r = look_at_schema(check.path, check.encoding, &desk->look, desk->problem);
+                r = look_at_schema(check.path, &desk->look, desk->problem);
         return r;
 }
 
@@ -105,7 +106,11 @@ static int enable_one(struct desk *desk, const struct schema_table *table,
                 .supports_net = options->supports_net_changes,
                 .now_ns = clock_wall(NULL),
         };
-        int r = store_begin(desk->store);
+        int r = options->role ? role_check(desk->paths.source, options->role, problem) : 0;
+        if (r == 0 && options->role)
+                r = role_close_store(desk->paths.store, problem);
+        if (r == 0)
+                r = store_begin(desk->store);
         if (r < 0)
                 return r;
         r = instances_enable(desk->store, &request, problem, &object_id);
@@ -155,11 +160,25 @@ static int finish_enable(struct desk *desk)
         return r;
 }
 
+/* A database without a table has no encoding yet, and may have got another one since the store was
+ * made. */
+static int check_encoding(const struct desk *desk)
+{
+        if (store_encoding(desk->store) == desk->look.encoding)
+                return 0;
+        return problem_set(desk->problem, ENOTSUP, 0,
+                "%s got another text encoding after enable-db: run cdcctl disable-db, then "
+                "enable-db again",
+                desk->paths.source);
+}
+
 /* For enabling: the source first, since without one nothing else matters. */
 static int open_both(struct desk *desk)
 {
         int r = open_source(desk);
-        return r < 0 ? r : call_open_store(&desk->paths, STORE_WRITE, desk->problem, &desk->store);
+        if (r == 0)
+                r = call_open_store(&desk->paths, STORE_WRITE, desk->problem, &desk->store);
+        return r < 0 ? r : check_encoding(desk);
 }
 
 static int enable_table(struct desk *desk, const struct cdc_table_options *options)

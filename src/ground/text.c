@@ -17,6 +17,19 @@
 
 enum { DIRECTORY_MAX = 200, UTF8_TAIL_MAX = 3 };
 
+enum text_encoding text_encoding_of(const char *name)
+{
+        if (strcmp(name, "UTF-16le") == 0)
+                return TEXT_UTF16LE;
+        return strcmp(name, "UTF-16be") == 0 ? TEXT_UTF16BE : TEXT_UTF8;
+}
+
+enum text_encoding text_encoding_at(uint32_t number)
+{
+        bool is_utf16 = number == TEXT_UTF16LE || number == TEXT_UTF16BE;
+        return is_utf16 ? (enum text_encoding)number : TEXT_UTF8;
+}
+
 static bool is_tail(uint8_t byte)
 {
         return (byte & 0xc0) == 0x80;

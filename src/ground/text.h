@@ -12,6 +12,11 @@
 
 enum text_encoding { TEXT_UTF8 = 1, TEXT_UTF16LE = 2, TEXT_UTF16BE = 3 }; /* file format §1.3.13 */
 
+/* By the name that PRAGMA encoding gives. */
+enum text_encoding text_encoding_of(const char *name);
+/* By the number in a database's header; 0 while it has no table. */
+enum text_encoding text_encoding_at(uint32_t number);
+
 /* Well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). NUL is allowed. */
 bool text_is_utf8(const uint8_t *bytes, size_t size);
 /* The longest length, limit at most, at which a cut splits no UTF-8 character. */

@@ -22,7 +22,7 @@
 #include "source/pin.h"
 #include "source/transactions.h"
 
-enum { RECORD_COLUMNS = 2000, OFFSET_COOKIE = 40 };
+enum { RECORD_COLUMNS = 2000, OFFSET_COOKIE = 40, OFFSET_ENCODING = 56 };
 
 struct logreader {
         const struct database *database; /* borrowed */
@@ -293,27 +293,35 @@ static bool is_vacuum(
                (!change->is_changed || has_same_objects(&reader->tracking.rows, &change->rows));
 }
 
+/* A database has no encoding before its first table. */
+static int read_meta(struct logreader *reader, uint32_t *ret_cookie)
+{
+        if (frames_find(&reader->current.pages, 1) == 0)
+                return 0;
+        int r = pages_read_new(&reader->pages, 1, reader->page);
+        if (r < 0)
+                return r;
+        *ret_cookie = be32(reader->page + OFFSET_COOKIE);
+        if (reader->tracking.rows.count == 0)
+                reader->tracking.encoding = text_encoding_at(be32(reader->page + OFFSET_ENCODING));
+        return 0;
+}
+
 static int first_schema(struct logreader *reader)
 {
         struct btpage_source source = page_source(reader, read_new, reader->current.page_count);
         schema_unref(reader->tracking.schema);
-        return tracking_open(&reader->tracking, reader->database->encoding, &source);
+        return tracking_open(&reader->tracking, reader->tracking.encoding, &source);
 }
 
 static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
 {
         struct schema_change change = {.reader = reader};
         uint32_t cookie = reader->base.schema_cookie;
-        *ret_is_ddl = false;
-        if (reader->base.pages == 0) {
-                *ret_is_ddl = true;
+        int r = read_meta(reader, &cookie);
+        *ret_is_ddl = r == 0 && reader->base.pages == 0;
+        if (*ret_is_ddl)
                 return first_schema(reader);
-        }
-        int r = 0;
-        if (frames_find(&reader->current.pages, 1) != 0) {
-                r = pages_read_new(&reader->pages, 1, reader->page);
-                cookie = r < 0 ? cookie : be32(reader->page + OFFSET_COOKIE);
-        }
         if (r == 0 && treediff_touches(&reader->diff, TRACKING_SCHEMA_TREE))
                 r = treediff_run(
                         &reader->diff, TRACKING_SCHEMA_TREE, 1, schema_row_changed, &change);

@@ -26,7 +26,6 @@ enum {
         HEADER_PAGE_SIZE = 16,
         HEADER_WRITE_VERSION = 18,
         HEADER_READ_VERSION = 19,
-        HEADER_ENCODING = 56,
         VERSION_WAL = 2,
         SHARED_FIRST = 0x40000002, /* the bytes SQLite locks to read, os.h */
         SHARED_SIZE = 510,
@@ -150,11 +149,6 @@ static int parse_header(int fd, struct check *check, struct problem *problem)
         check->page_size = page_size == 1 ? 65536 : page_size;
         check->is_wal = header[HEADER_WRITE_VERSION] == VERSION_WAL &&
                         header[HEADER_READ_VERSION] == VERSION_WAL;
-        /* 0 in a database that has no table yet: SQLite's default then. */
-        uint32_t encoding = be32(header + HEADER_ENCODING);
-        check->encoding = encoding == TEXT_UTF16LE || encoding == TEXT_UTF16BE
-                                  ? (enum text_encoding)encoding
-                                  : TEXT_UTF8;
         return 0;
 }
 

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "ground/problem.h"
-#include "ground/text.h"
 
 /* What its header says. */
 struct check {
@@ -24,7 +23,6 @@ struct check {
         uint64_t device;
         uint64_t inode;
         uint32_t page_size;
-        enum text_encoding encoding;
         bool is_wal;
 };
 

@@ -58,15 +58,6 @@ static int read_text(sqlite3 *db, const char *sql, char *ret_text, size_t size)
         return 0;
 }
 
-static enum text_encoding encoding_of(const char *name)
-{
-        if (strcmp(name, "UTF-16le") == 0)
-                return TEXT_UTF16LE;
-        if (strcmp(name, "UTF-16be") == 0)
-                return TEXT_UTF16BE;
-        return TEXT_UTF8;
-}
-
 /* Reads what connections say of the database; a read, so the WAL is open afterwards. This once it
  * waits for a lock: nothing is pinned yet, and another process that opens the WAL first, or closes
  * it last, locks out everybody for a moment. */
@@ -89,7 +80,7 @@ static int read_settings(struct database *d, struct problem *problem)
         if (r == 0)
                 r = read_text(d->files, "PRAGMA encoding", text, sizeof(text));
         if (r == 0)
-                d->encoding = encoding_of(text);
+                d->encoding = text_encoding_of(text);
         if (r == -EAGAIN)
                 return problem_set(problem, EBUSY, 0,
                         "%s is locked by another process (locking_mode=EXCLUSIVE?)", d->path);

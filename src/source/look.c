@@ -84,9 +84,22 @@ static int open_shared(const char *path, sqlite3 **ret_db)
         return r;
 }
 
+/* As SQLite takes it, for the file may not say it yet: the first page may stand in the log. */
+static int read_encoding(sqlite3 *db, enum text_encoding *ret_encoding)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &stmt, NULL);
+        if (r == SQLITE_OK)
+                r = sqlite3_step(stmt);
+        if (r != SQLITE_ROW)
+                return r == SQLITE_DONE ? -EIO : problem_errno(r);
+        *ret_encoding = text_encoding_of((const char *)sqlite3_column_text(stmt, 0));
+        return 0;
+}
+
 /* One try. */
-static int read_once(const char *path, bool is_immutable, enum text_encoding encoding,
-        struct look *ret_look, struct problem *problem)
+static int read_once(
+        const char *path, bool is_immutable, struct look *ret_look, struct problem *problem)
 {
         _cleanup_sqlite_ sqlite3 *db = NULL;
         _cleanup_(schema_rows_release) struct schema_rows rows = {0};
@@ -94,10 +107,12 @@ static int read_once(const char *path, bool is_immutable, enum text_encoding enc
         int r = problem_errno(is_immutable ? open_immutable(path, &db) : open_shared(path, &db));
         if (r == 0)
                 r = schema_rows_read(db, &rows);
+        if (r == 0)
+                r = read_encoding(db, &look.encoding);
         if (r < 0)
                 return problem_set(problem, r == -EAGAIN ? EBUSY : -r, 0, "cannot read %s: %s",
                         path, db ? sqlite3_errmsg(db) : strerror(-r));
-        r = schema_build(&rows, encoding, &look.schema);
+        r = schema_build(&rows, look.encoding, &look.schema);
         if (r < 0)
                 return problem_set(
                         problem, -r, 0, "cannot read the schema of %s: %s", path, strerror(-r));
@@ -105,15 +120,14 @@ static int read_once(const char *path, bool is_immutable, enum text_encoding enc
         return 0;
 }
 
-int look_at_schema(const char *path, enum text_encoding encoding, struct look *ret_look,
-        struct problem *problem)
+int look_at_schema(const char *path, struct look *ret_look, struct problem *problem)
 {
         for (unsigned i = 0; i < LOOK_TRIES; i++) {
                 struct look look;
                 struct stamp before = take_stamp(path);
                 if (before.log_size > 0)
                         break;
-                int r = read_once(path, true, encoding, &look, problem);
+                int r = read_once(path, true, &look, problem);
                 struct stamp after = take_stamp(path);
                 if (same_stamp(&before, &after)) {
                         if (r == 0)
@@ -124,7 +138,7 @@ int look_at_schema(const char *path, enum text_encoding encoding, struct look *r
                 if (r == 0)
                         schema_unref(look.schema);
         }
-        return read_once(path, false, encoding, ret_look, problem);
+        return read_once(path, false, ret_look, problem);
 }
 
 int look_at_log(const char *path, struct look_log *ret_log)

@@ -17,11 +17,11 @@
 
 struct look {
         struct schema *schema; /* one reference, the caller's */
+        enum text_encoding encoding;
 };
 
 /* path: as check_source found it. 0 or negative errno. */
-int look_at_schema(const char *path, enum text_encoding encoding, struct look *ret_look,
-        struct problem *problem);
+int look_at_schema(const char *path, struct look *ret_look, struct problem *problem);
 
 /* How far the log is, as its wal-index header says. */
 struct look_log {
