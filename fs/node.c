@@ -160,7 +160,7 @@ static bool is_of_instance(const struct node_kind *kind)
 
 static bool is_net(const struct node_kind *kind)
 {
-        while (kind && kind != &kinds[KIND_NET])
+        while (kind && kind->members != &node_net)
                 kind = kind->parent;
         return kind;
 }

@@ -12,7 +12,10 @@ need_fuse()
 
 FILLED = ("table t", "commit t 2000 60", "rotate", "commit t 10 5", "commit t 1 0", "rotate",
           "table u", "commit u 300 2000", "rotate")
-DOCUMENTS = ("validity.json", "min_lsn", "max_lsn", "ddl_history.csv")
+DOCUMENTS = ("validity.json", "min_lsn", "max_lsn", "ddl_history.csv", "ddl_history.jsonl")
+OF_INSTANCE = ("captured_columns.csv", "schema.json", "files.csv")
+TABLES = ("change_tables.csv", "captured_columns.csv", "index_columns.csv", "cdc_jobs.csv",
+          "dm_cdc_log_scan_sessions.csv", "dm_cdc_errors.csv")
 
 
 def expect_error(number, function, *arguments):
@@ -28,9 +31,12 @@ def expect_error(number, function, *arguments):
 def _(db):
     with Store(db, *FILLED) as store, Mount(store) as mount:
         assert sorted(os.listdir(mount.path)) == sorted(
-            ("README.txt", "main_t", "main_u") + DOCUMENTS)
-        assert sorted(os.listdir(mount.instance)) == sorted(("all",) + DOCUMENTS)
-        assert sorted(os.listdir(os.path.join(mount.instance, "all"))) == ["csv", "jsonl"]
+            ("README.txt", "cdc", "main_t", "main_u") + DOCUMENTS)
+        assert set(os.listdir(os.path.join(mount.path, "cdc"))) >= set(TABLES)
+        assert sorted(os.listdir(mount.instance)) == sorted(
+            ("all", "live", "net", "range") + DOCUMENTS + OF_INSTANCE)
+        for folder in ("all", "net", "range/all", "range/net"):
+            assert sorted(os.listdir(os.path.join(mount.instance, folder))) == ["csv", "jsonl"]
         names = [os.path.basename(path) for path in mount.files()]
         assert len(names) == 2 and all(name.endswith(".csv") for name in names), names
         assert int(names[1][:20], 16) == int(names[0][21:41], 16) + 1, names
@@ -40,7 +46,8 @@ def _(db):
 def _(db):
     with Store(db, *FILLED) as store, Mount(store) as mount:
         sizes = {path: os.stat(path).st_size for path in mount.all_files()}
-        assert len(sizes) == 1 + 3 * len(DOCUMENTS) + 6
+        in_instance = len(DOCUMENTS) + len(OF_INSTANCE) + 2
+        assert len(sizes) >= 1 + len(DOCUMENTS) + len(TABLES) + 2 * in_instance + 6
         for path, size in sizes.items():
             assert size == len(read_file(path)), path
             assert size == int(run("wc", "-c", path).split()[0]), path
@@ -158,7 +165,7 @@ def _(db):
         assert names == sorted(names)
         # ls -f reads through one descriptor; find reads . and .. and everything below.
         assert run("ls", "-fa", mount.csv).split() == [b".", b".."] + [n.encode() for n in names]
-        assert len(run("find", mount.path, "-name", "*.csv", "-size", "+0").split()) == 152
+        assert len(run("find", mount.csv, "-name", "*.csv", "-size", "+0").split()) == 150
         folder = os.open(mount.csv, os.O_RDONLY)
         for _ in range(3):
             assert os.listdir(folder) == names
