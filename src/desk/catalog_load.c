@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "desk/role.h"
 #include "faces/render.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
@@ -141,9 +142,19 @@ static int remove_between(struct load *load, int64_t after, int64_t before)
         return 0;
 }
 
+/* Where the group cannot be found, nobody but the owner reads. */
+static void load_role(sqlite3_stmt *stmt, struct cdc_instance *instance)
+{
+        const char *role = (const char *)sqlite3_column_text(stmt, 6);
+        instance->has_role = sqlite3_column_type(stmt, 6) != SQLITE_NULL;
+        instance->role_gid = UINT32_MAX;
+        if (role)
+                (void)role_find_group(role, &instance->role_gid);
+}
+
 static int load_row(struct load *load, sqlite3_stmt *stmt, int64_t *last)
 {
-        const struct cdc_instance instance = {
+        struct cdc_instance instance = {
                 .object_id = sqlite3_column_int64(stmt, 0),
                 .base_ino = (uint64_t)sqlite3_column_int64(stmt, 3),
                 .mtime_ns = sqlite3_column_int64(stmt, 4),
@@ -153,6 +164,7 @@ static int load_row(struct load *load, sqlite3_stmt *stmt, int64_t *last)
         };
         if (!instance.name || !instance.directory)
                 return -ENOMEM;
+        load_role(stmt, &instance);
         int r = remove_between(load, *last, instance.object_id);
         *last = instance.object_id;
         return r < 0 ? r : load_entry(load, &instance);
@@ -163,7 +175,7 @@ static int load_entries(struct load *load)
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(load->store,
                 "SELECT t.object_id, t.capture_instance, t.directory, i.base_ino, i.changed_ns,"
-                "  t.supports_net_changes"
+                "  t.supports_net_changes, t.role_name"
                 " FROM change_tables AS t JOIN cdcfs_instances AS i USING (object_id)"
                 " ORDER BY t.object_id",
                 &stmt);

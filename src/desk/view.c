@@ -211,6 +211,18 @@ void cdc_view_owner(struct cdc_view *view, uint32_t *ret_uid, uint32_t *ret_gid,
         pthread_mutex_unlock(&view->lock);
 }
 
+void cdc_view_instance_owner(struct cdc_view *view, const struct cdc_instance *instance,
+        uint32_t *ret_uid, uint32_t *ret_gid, uint32_t *ret_mode)
+{
+        cdc_view_owner(view, ret_uid, ret_gid, ret_mode);
+        if (!instance->has_role)
+                return;
+        bool has_group = instance->role_gid != UINT32_MAX;
+        *ret_mode = has_group ? 0440 : 0400;
+        if (has_group)
+                *ret_gid = instance->role_gid;
+}
+
 const char *cdc_view_store(const struct cdc_view *view)
 {
         return view->store;

@@ -312,6 +312,8 @@ struct cdc_instance {
         int64_t mtime_ns;  /* moves whenever a file comes or goes */
         const char *name;
         const char *directory; /* its name in the mount */
+        bool has_role;         /* a group alone may read it, beside the owner: */
+        uint32_t role_gid;     /* this one; UINT32_MAX where no group has the name any more */
         bool supports_net_changes;
 };
 
@@ -345,6 +347,10 @@ CDC_API const char *cdc_view_store(const struct cdc_view *view);
  * the store's where there is no source. As of the last refresh. */
 CDC_API void cdc_view_owner(
         struct cdc_view *view, uint32_t *ret_uid, uint32_t *ret_gid, uint32_t *ret_mode);
+/* The same of an instance's directory and of all in it: with a role the owner and that group read,
+ * and nobody else. */
+CDC_API void cdc_view_instance_owner(struct cdc_view *view, const struct cdc_instance *instance,
+        uint32_t *ret_uid, uint32_t *ret_gid, uint32_t *ret_mode);
 /* Reads what is new in the store; next to nothing is done where nothing is. 1 if the catalog
  * changed, 0 if not, or negative errno. */
 CDC_API int cdc_view_refresh(struct cdc_view *view);
