@@ -36,9 +36,24 @@ static void fill_file(const struct attributes_owner *owner, uint64_t size, struc
         stat->st_blocks = (blkcnt_t)((size + 511) / 512);
 }
 
+/* With a role an instance is the owner's and the group's alone, for reading. */
+static struct attributes_owner owner_of_instance(
+        const struct attributes_owner *owner, const struct cdc_instance *instance)
+{
+        struct attributes_owner own = *owner;
+        if (!instance || !instance->has_role)
+                return own;
+        bool has_group = instance->role_gid != UINT32_MAX;
+        own.mode = has_group ? 0440 : 0400;
+        if (has_group)
+                own.gid = instance->role_gid;
+        return own;
+}
+
 void attributes_of_node(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
         const struct node *node, struct fuse_entry_param *ret_entry)
 {
+        struct attributes_owner own = owner_of_instance(owner, node->instance);
         *ret_entry = (struct fuse_entry_param){
                 .ino = node_id(node),
                 .attr_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,
@@ -46,12 +61,11 @@ void attributes_of_node(const struct attributes_owner *owner, const struct cdc_c
                                  : node->file->is_withdrawn ? 0 /* nobody tells when it goes */
                                                             : ATTRIBUTES_FOREVER,
         };
-        fill(owner, node->ino, node_mtime(catalog, node), &ret_entry->attr);
+        fill(&own, node->ino, node_mtime(catalog, node), &ret_entry->attr);
         if (node->file)
-                fill_file(owner, node->file->size, &ret_entry->attr);
+                fill_file(&own, node->file->size, &ret_entry->attr);
         else /* whoever may read may search */
-                ret_entry->attr.st_mode =
-                        S_IFDIR | (owner->mode & 0444) | (owner->mode & 0444) >> 2;
+                ret_entry->attr.st_mode = S_IFDIR | (own.mode & 0444) | (own.mode & 0444) >> 2;
 }
 
 void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,

@@ -106,8 +106,9 @@ static int enable_one(struct desk *desk, const struct schema_table *table,
                 .supports_net = options->supports_net_changes,
                 .now_ns = clock_wall(NULL),
         };
-        int r = options->role ? role_check(desk->paths.source, options->role, problem) : 0;
-        if (r == 0 && options->role)
+        bool has_role = options->role && options->role[0];
+        int r = has_role ? role_check(desk->paths.source, options->role, problem) : 0;
+        if (r == 0 && has_role)
                 r = role_close_store(desk->paths.store, problem);
         if (r == 0)
                 r = store_begin(desk->store);
