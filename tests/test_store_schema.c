@@ -74,3 +74,43 @@ Test(store_schema, the_present_version_needs_no_upgrade_and_unknown_ones_get_non
         cr_expect_eq(store_schema_upgrade(db, 0), -ENOTSUP);
         cr_expect(sqlite3_get_autocommit(db), "no transaction is left open");
 }
+
+/* Every table with its columns, and every index and trigger. */
+static char *shape_of(sqlite3 *db)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        cr_assert_eq(sqlite3_prepare_v2(db,
+                             "SELECT group_concat(line, char(10)) FROM (SELECT s.type || ' ' ||"
+                             "  s.name || coalesce(' ' || (SELECT group_concat(name) FROM"
+                             "  pragma_table_info(s.name)), '') AS line FROM sqlite_schema AS s"
+                             "  ORDER BY line)",
+                             -1, &stmt, NULL),
+                SQLITE_OK);
+        cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+        char *shape = NULL;
+        cr_assert_eq(sql_column_string(stmt, 0, &shape), 0);
+        return shape;
+}
+
+Test(store_schema, a_store_of_version_1_becomes_what_a_new_one_is)
+{
+        static const char back[] =
+                "DROP TRIGGER IF EXISTS cdcfs_files_gone; DROP TABLE cdcfs_checkpoints;"
+                "DROP TABLE cdcfs_holds; DROP INDEX cdcfs_files_unstamped;"
+                "DROP INDEX cdcfs_files_withdrawn;"
+                "ALTER TABLE cdcfs_files DROP COLUMN listed_ns;"
+                "ALTER TABLE cdcfs_files DROP COLUMN withdrawn_ns;"
+                "ALTER TABLE cdcfs_state DROP COLUMN running_ns;"
+                "ALTER TABLE cdcfs_state DROP COLUMN running_boot;"
+                "ALTER TABLE cdcfs_state DROP COLUMN running_seen_ns;"
+                "ALTER TABLE cdcfs_state DROP COLUMN cleaned_ns; PRAGMA user_version = 1";
+        _cleanup_sqlite_ sqlite3 *fresh = NULL, *old = NULL;
+        cr_assert_eq(sqlite3_open(":memory:", &fresh), SQLITE_OK);
+        cr_assert_eq(sqlite3_open(":memory:", &old), SQLITE_OK);
+        cr_assert_eq(store_schema_create(fresh), 0);
+        cr_assert_eq(store_schema_create(old), 0);
+        cr_assert_eq(sql_execute(old, back), 0, "%s", sqlite3_errmsg(old));
+        cr_assert_eq(store_schema_upgrade(old, 1), 0, "%s", sqlite3_errmsg(old));
+        _cleanup_free_ char *expected = shape_of(fresh), *shape = shape_of(old);
+        cr_expect_str_eq(shape, expected);
+}
