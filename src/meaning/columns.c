@@ -120,6 +120,16 @@ struct story {
         bool is_new_name;    /* what came has a name that was not there */
 };
 
+/* What stands behind a name RENAME leaves as it is. */
+static bool is_redefined(const struct schema_column *a, const struct schema_column *b)
+{
+        const struct value *x = &a->default_value, *y = &b->default_value;
+        bool has_both = x->type != VALUE_NULL && y->type != VALUE_NULL;
+        return strcmp(a->declared_type, b->declared_type) != 0 ||
+               a->has_default != b->has_default || a->is_not_null != b->is_not_null ||
+               a->is_generated != b->is_generated || (has_both && !value_equal(x, y));
+}
+
 static struct story tell_story(
         const struct schema_table *old, const struct schema_table *new, const int *map)
 {
@@ -132,7 +142,7 @@ static struct story tell_story(
                 }
                 const struct schema_column *a = &old->columns[i], *b = &new->columns[map[i]];
                 s.statements += !text_equal_name(a->name, b->name);
-                s.retyped += strcmp(a->declared_type, b->declared_type) != 0;
+                s.retyped += is_redefined(a, b);
                 s.is_appended &= map[i] == (int)kept++;
         }
         for (unsigned k = kept; k < new->column_count; k++)
