@@ -328,7 +328,7 @@ static int answer_table(struct capture *capture, const struct request *request)
         struct problem problem = {0};
         struct cleanup_now now;
         struct lsn mark;
-        if (!request->argument || sscanf(request->argument, "%" SCNd64 " %" SCNd64 " %23s",
+        if (!request->argument || sscanf(request->argument, "%" SCNd64 " %" SCNd64 " %22s",
                                           &object_id, &threshold, text) != 3)
                 return capture_finish(capture, request->id, -EINVAL, NULL);
         bool is_mark = lsn_parse(text, &mark) == 0;
