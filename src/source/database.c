@@ -17,6 +17,7 @@ enum {
         INDEX_COPY = 48, /* one copy of the header */
         INDEX_CHECKED = 40,
         INDEX_BACKFILL = 96,
+        INDEX_MARKS = 100,
         INDEX_ATTEMPTED = 128,
         HEADER_TRIES = 100,
         OPEN_LIMIT_MS = 1000,
@@ -218,6 +219,78 @@ int database_refresh(struct database *database)
 bool database_same_commit(const struct database_header *a, const struct database_header *b)
 {
         return a->max_frame == b->max_frame && memcmp(a->salt, b->salt, sizeof(a->salt)) == 0;
+}
+
+/* ---- read marks, as the file format has them ---- */
+
+enum { LOCK_MARK = 3, MARKS = 5 }; /* lock 3 + i is that of mark i */
+static const uint32_t UNUSED = 0xffffffff;
+
+int database_file(sqlite3 *connection, sqlite3_file **ret_file)
+{
+        char text[32];
+        sqlite3_file *file = NULL;
+        int r = read_text(connection, "SELECT count(*) FROM sqlite_schema", text, sizeof(text));
+        if (r < 0)
+                return r;
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+        if (!file || !file->pMethods)
+                return -EIO;
+        *ret_file = file;
+        return 0;
+}
+
+static int mark_lock(sqlite3_file *file, int mark, int flags)
+{
+        return file->pMethods->xShmLock(file, LOCK_MARK + mark, 1, flags);
+}
+
+static volatile uint32_t *mark_value(const struct database *d, int mark)
+{
+        return (volatile uint32_t *)(uintptr_t)(d->index + INDEX_MARKS) + mark;
+}
+
+/* Only who has a mark alone may set it. */
+static bool set_mark(const struct database *d, sqlite3_file *file, int mark, uint32_t frame)
+{
+        if (mark_lock(file, mark, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) != SQLITE_OK)
+                return false;
+        *mark_value(d, mark) = frame;
+        __sync_synchronize();
+        mark_lock(file, mark, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+        return true;
+}
+
+/* One that was unused first: a checkpoint may be about to lock one with an old value. */
+static int set_any_mark(
+        const struct database *d, sqlite3_file *file, int other_than, uint32_t frame)
+{
+        for (int used = 0; used < 2; used++)
+                for (int i = 1; i < MARKS; i++)
+                        if (i != other_than && (*mark_value(d, i) != UNUSED) == used &&
+                                set_mark(d, file, i, frame))
+                                return i;
+        return -EAGAIN;
+}
+
+int database_hold_mark(const struct database *database, sqlite3_file *file,
+        const struct database_header *at, int other_than)
+{
+        struct database_header now;
+        int mark = set_any_mark(database, file, other_than, at->max_frame);
+        if (mark < 0 || mark_lock(file, mark, SQLITE_SHM_LOCK | SQLITE_SHM_SHARED) != SQLITE_OK)
+                return -EAGAIN;
+        __sync_synchronize();
+        if (database_header(database, &now) == 0 && database_same_commit(&now, at) &&
+                *mark_value(database, mark) == at->max_frame)
+                return mark;
+        database_release_mark(file, mark);
+        return -EAGAIN;
+}
+
+void database_release_mark(sqlite3_file *file, int mark)
+{
+        mark_lock(file, mark, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
 }
 
 static int handle_read(sqlite3_file *file, uint64_t offset, void *ret_bytes, uint32_t size)

@@ -58,6 +58,15 @@ int database_refresh(struct database *database);
 /* True if the two headers name the same commit of the same WAL. */
 bool database_same_commit(const struct database_header *a, const struct database_header *b);
 
+/* What a read transaction of SQLite does in the wal-index, by hand: holds one of the marks 1 to 4,
+ * not `other_than`, at the commit. Through the file of a connection that does nothing else. The
+ * mark, or -EAGAIN if the commit is not the last any more or no mark is free. */
+int database_hold_mark(const struct database *database, sqlite3_file *file,
+        const struct database_header *at, int other_than);
+void database_release_mark(sqlite3_file *file, int mark);
+/* The file of a connection, which reads once so that the wal-index is open. */
+int database_file(sqlite3 *connection, sqlite3_file **ret_file);
+
 /* Fill exactly `size` bytes. 0, -EIO, or -ENODATA if the file ends before. */
 int database_read_wal(
         const struct database *database, uint64_t offset, void *ret_bytes, uint32_t size);

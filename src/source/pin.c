@@ -12,9 +12,13 @@
 #include "ground/cleanup.h"
 
 struct pin {
-        sqlite3 *connections[2]; /* owned */
+        const struct database *database; /* borrowed */
+        sqlite3 *connections[2];         /* owned */
         unsigned current;
         bool has_next;
+        sqlite3 *holder;    /* owned: for pin_step_aside, which holds a mark through its file */
+        sqlite3_file *file; /* borrowed from holder */
+        int mark;           /* held through file in place of the current connection, or 0 */
 };
 
 /* BEGIN alone takes no lock: the read mark comes with the first row. An old transaction that could
@@ -38,6 +42,7 @@ int pin_open(const struct database *database, struct pin **ret_pin)
         struct pin *pin = calloc(1, sizeof(*pin));
         if (!pin)
                 return -ENOMEM;
+        pin->database = database;
         int r = database_connect(database, &pin->connections[0]);
         if (r == 0)
                 r = database_connect(database, &pin->connections[1]);
@@ -60,19 +65,55 @@ int pin_take_next(struct pin *pin)
         return r;
 }
 
+/* Ends what holds the log besides the next transaction. */
+static void release(struct pin *pin)
+{
+        if (pin->mark > 0)
+                database_release_mark(pin->file, pin->mark);
+        else
+                sqlite3_exec(pin->connections[pin->current], "ROLLBACK", NULL, NULL, NULL);
+        pin->mark = 0;
+}
+
 void pin_release_previous(struct pin *pin)
 {
         if (!pin->has_next)
                 return;
-        sqlite3_exec(pin->connections[pin->current], "ROLLBACK", NULL, NULL, NULL);
+        release(pin);
         pin->current = !pin->current;
         pin->has_next = false;
+}
+
+static int open_holder(struct pin *pin)
+{
+        int r = pin->holder ? 0 : database_connect(pin->database, &pin->holder);
+        if (r == 0 && !pin->file)
+                r = database_file(pin->holder, &pin->file);
+        return r;
+}
+
+int pin_step_aside(struct pin *pin, const struct database_header *captured)
+{
+        if (pin->has_next || captured->backfilled >= captured->max_frame)
+                return 0;
+        int r = open_holder(pin);
+        if (r < 0)
+                return r;
+        int mark = database_hold_mark(pin->database, pin->file, captured, pin->mark);
+        if (mark < 0)
+                return mark;
+        release(pin);
+        pin->mark = mark;
+        return 0;
 }
 
 void pin_close(struct pin *pin)
 {
         if (!pin)
                 return;
+        if (pin->mark > 0)
+                database_release_mark(pin->file, pin->mark);
+        sqlite3_close_v2(pin->holder);
         sqlite3_close_v2(pin->connections[0]);
         sqlite3_close_v2(pin->connections[1]);
         free(pin);

@@ -25,6 +25,13 @@ int pin_take_next(struct pin *pin);
 /* Ends the old read transaction; the next one is the pin from now on. Does nothing if there is no
  * next one. */
 void pin_release_previous(struct pin *pin);
+/* Stands on another read mark, for a checkpoint of another process that waits for the one that the
+ * pin stands on: it would wait as long as its caller bears, with the write lock in its hand, while
+ * every next pin came to the same mark again. Called now and then (not twice in 100 ms, for so long
+ * a waiting checkpoint sleeps) where nothing is new, but the log is not all copied. `captured` is
+ * the last header; everything up to it is durable. 0, also where there is no need; -EAGAIN if
+ * something is new, or no other mark is free; else as problem_errno. The pin holds in any case. */
+int pin_step_aside(struct pin *pin, const struct database_header *captured);
 void pin_close(struct pin *pin);
 
 #endif
