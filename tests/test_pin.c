@@ -253,6 +253,10 @@ Test(pin, handing_over_loses_nothing_under_commits_and_checkpoints)
                 for (unsigned i = 0; i < APPS; i++)
                         done += app_is_done(&apps[i], 0);
                 reader_step(&reader);
+                if (steps % 5 == 0) { /* as often as it can be done, which only costs */
+                        int r = pin_step_aside(reader.pin, &reader.base);
+                        cr_assert(r == 0 || r == -EAGAIN, "%s", strerror(-r));
+                }
                 if (++steps % 16 != 0)
                         continue;
                 /* The state that the pin stands for, while the others go on. */
@@ -348,21 +352,67 @@ static pid_t hold_checkpoint_locks(const char *path, int first_mark)
         return pid;
 }
 
-/* Disabled: it does not yet. SQLite gives the next pin the same mark again, until the checkpoint
- * gives up; all writers wait so long. */
-Test(pin, a_checkpoint_that_waits_for_the_mark_of_the_pin_gets_it, .disabled = true)
+Test(pin, stepping_aside_frees_the_mark_for_a_checkpoint_that_waits_for_it)
 {
         struct source_fixture f;
         struct reader reader;
         int status = 0;
         source_fixture_open(&f, "CREATE TABLE t(a)");
         app_run(&f.app, "INSERT INTO t VALUES(1)");
-        reader_begin(&reader, &f); /* on the first mark, there is no other */
-        pid_t pid = hold_checkpoint_locks(f.path, 124);
-        while (waitpid(pid, &status, WNOHANG) == 0)
-                reader_step(&reader);
-        cr_expect_eq(status, 0, "the first mark was never free");
+        reader_begin(&reader, &f);
+        cr_expect_eq(reader.base.max_frame, 1);
+        for (int mark = 1; mark <= 4; mark++) {
+                /* On whatever mark the pin stands by now. */
+                pid_t pid = hold_checkpoint_locks(f.path, 123 + mark);
+                while (waitpid(pid, &status, WNOHANG) == 0) {
+                        cr_expect_eq(pin_step_aside(reader.pin, &reader.base), 0);
+                        usleep(20000);
+                }
+                cr_expect_eq(status, 0, "mark %d was never free", mark);
+        }
         reader_end(&reader);
+        source_fixture_close(&f);
+}
+
+Test(pin, a_pin_that_stepped_aside_holds_as_before)
+{
+        struct source_fixture f;
+        struct reader reader;
+        source_fixture_open(&f, "PRAGMA page_size=512; CREATE TABLE t(a, b)");
+        app_run(&f.app, "INSERT INTO t VALUES(1, zeroblob(3000)); INSERT INTO t VALUES(2, 'b')");
+        reader_begin(&reader, &f);
+        for (unsigned i = 0; i < 3 * COUNT(modes); i++) {
+                _cleanup_free_ char *want = reader_dump(&reader, "SELECT hex(a), hex(b) FROM t");
+                for (unsigned k = 0; k <= i % 3; k++)
+                        cr_expect_eq(pin_step_aside(reader.pin, &reader.base), 0, "%u", i);
+                app_run(&f.app, "INSERT INTO t VALUES(%u, randomblob(2000))", 10 + i);
+                cr_expect_eq(pin_step_aside(reader.pin, &reader.base), -EAGAIN,
+                        "what is new is not captured");
+                _cleanup_free_ char *busy =
+                        app_ask(&f.app, "PRAGMA wal_checkpoint(%s)", modes[i % COUNT(modes)]);
+                struct database_header h = source_fixture_header(&f);
+                cr_expect_leq(h.backfilled, reader.base.max_frame, "%u: %s", i, busy);
+                app_run(&f.app, "UPDATE t SET b=randomblob(900)");
+                h = source_fixture_header(&f);
+                cr_expect_eq(memcmp(h.salt, reader.base.salt, sizeof h.salt), 0, "%u", i);
+                _cleanup_free_ char *is = reader_dump(&reader, "SELECT hex(a), hex(b) FROM t");
+                cr_expect_str_eq(is, want, "%u", i);
+                reader_step(&reader);
+        }
+        /* Everything copied: there is nothing to step aside for, and the next pin lets go. */
+        free(app_ask(&f.app, "PRAGMA wal_checkpoint(PASSIVE)"));
+        cr_expect_eq(pin_step_aside(reader.pin, &reader.base), 0);
+        reader_step(&reader);
+        cr_expect_eq(pin_step_aside(reader.pin, &reader.base), 0);
+        _cleanup_free_ char *all = app_ask(&f.app, "PRAGMA wal_checkpoint(TRUNCATE)");
+        cr_expect_str_eq(all, "0|0|0", "%s", all);
+
+        app_run(&f.app, "INSERT INTO t VALUES(1, 2)");
+        reader_step(&reader);
+        cr_expect_eq(pin_step_aside(reader.pin, &reader.base), 0);
+        reader_end(&reader);
+        _cleanup_free_ char *done = app_ask(&f.app, "PRAGMA wal_checkpoint(TRUNCATE)");
+        cr_expect_str_eq(done, "0|0|0", "a closed pin holds no mark: %s", done);
         source_fixture_close(&f);
 }
 
