@@ -169,6 +169,7 @@ Test(treewalk, a_tree_of_the_other_kind_is_refused)
 {
         for (size_t i = 0; i < COUNT(tables); i++) {
                 struct subject s;
+                bool is_old = true;
                 subject_open(&s, 512, tables[i].sql);
                 subject_begin(&s);
                 struct treewalk walk = {.diff = &s.diff,
@@ -177,7 +178,8 @@ Test(treewalk, a_tree_of_the_other_kind_is_refused)
                         .is_index = !tables[i].is_index,
                         .is_whole = true};
                 cr_expect_eq(treewalk_begin(&walk, s.root, false), -EBADMSG);
-                cr_expect_eq(treediff_bad_page(&s.diff), s.root);
+                cr_expect_eq(treediff_bad_page(&s.diff, &is_old), s.root);
+                cr_expect(!is_old);
                 walk = (struct treewalk){.diff = &s.diff, .side = TREEWALK_NEW, .tree = 2};
                 cr_expect_eq(treewalk_begin(&walk, s.image.pages + 1, false), -EBADMSG);
                 cr_expect_eq(treewalk_begin(&walk, 0, false), -EBADMSG);

@@ -392,17 +392,27 @@ static int compare_instance(struct logreader *reader, struct tracked *tracked)
         return r < 0 ? r : ended;
 }
 
+/* Where the bytes of the page that was found corrupt stand. */
+static void describe_place(const struct logreader *reader, char *ret_text, size_t size)
+{
+        bool is_old;
+        uint32_t pgno = treediff_bad_page(&reader->diff, &is_old);
+        uint32_t frame = is_old ? 0 : frames_find(&reader->current.pages, pgno);
+        if (frame == 0)
+                frame = frames_find(&reader->frames, pgno);
+        if (frame != 0)
+                snprintf(ret_text, size, "page %u in frame %u of the log", pgno, frame);
+        else
+                snprintf(ret_text, size, "page %u in the database file", pgno);
+}
+
 /* A corrupt page stops the instances of its table; all others go on. */
 static int stop_corrupt(struct logreader *reader, int64_t object_id, uint16_t tree)
 {
-        char reason[160];
-        uint32_t pgno = treediff_bad_page(&reader->diff);
-        uint32_t frame = frames_find(&reader->current.pages, pgno);
-        if (frame == 0)
-                frame = frames_find(&reader->frames, pgno);
-        snprintf(reason, sizeof(reason),
-                "the table is corrupt at page %u (%s %u of the log, commit at frame %u)", pgno,
-                frame != 0 ? "frame" : "not in frame", frame, reader->current.commit_frame);
+        char place[80], reason[160];
+        describe_place(reader, place, sizeof(place));
+        snprintf(reason, sizeof(reason), "the table is corrupt at %s (commit at frame %u)", place,
+                reader->current.commit_frame);
         changeset_void_instance(&reader->set);
         treediff_forget(&reader->diff, tree);
         return tracking_stop(&reader->tracking, object_id, reason);

@@ -262,8 +262,9 @@ int treediff_run(
         return treediff_compare(diff, &pair, row, context);
 }
 
-uint32_t treediff_bad_page(const struct treediff *diff)
+uint32_t treediff_bad_page(const struct treediff *diff, bool *ret_is_old)
 {
+        *ret_is_old = diff->entered_side == OLD;
         return diff->entered;
 }
 

@@ -43,7 +43,8 @@ struct treediff {
         uint8_t *pages[2][20];  /* owned: a page buffer for each level, old and new */
         uint8_t *scratch[2];    /* owned: one overflow page, old and new */
         struct buf payloads[2]; /* the row being compared, old and new */
-        uint32_t entered;       /* page that was read last */
+        uint32_t entered;       /* page that was looked at last */
+        int entered_side;       /* and in which state */
 };
 
 /* Begins a transaction: finds, from the old owners of the changed pages, which trees it touches.
@@ -70,8 +71,8 @@ int treediff_compare(
 /* The same for a rowid tree that stands where it stood. */
 int treediff_run(
         struct treediff *diff, uint16_t tree, uint32_t root, treediff_row row, void *context);
-/* The page that a comparison failed on, 0 if it cannot be told. */
-uint32_t treediff_bad_page(const struct treediff *diff);
+/* The page that a comparison failed on, 0 if it cannot be told. *ret_is_old: as it was before. */
+uint32_t treediff_bad_page(const struct treediff *diff, bool *ret_is_old);
 /* Drops what was noted for a tree, after treediff_run failed on it. */
 void treediff_forget(struct treediff *diff, uint16_t tree);
 /* Enters what was noted into the pagemap. 0 or -ENOMEM. */

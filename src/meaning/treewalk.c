@@ -17,6 +17,7 @@ static int read_page(struct treediff *diff, int side, bool is_index, unsigned de
 {
         struct btpage_source *source = side == TREEWALK_OLD ? &diff->old_source : &diff->new_source;
         diff->entered = pgno;
+        diff->entered_side = side;
         if (depth >= TREEWALK_DEPTH || pgno < 1 || pgno > source->pages)
                 return -EBADMSG;
         uint8_t **buffer = &diff->pages[side][depth];
@@ -214,6 +215,8 @@ int treewalk_next(struct treewalk *walk)
         walk->has_row = false;
         while (r == 0 && walk->depth > 0 && !walk->has_row) {
                 struct treewalk_level *level = &walk->levels[walk->depth - 1];
+                walk->diff->entered = level->pgno;
+                walk->diff->entered_side = walk->side;
                 bool is_cell =
                         btpage_is_leaf(&level->page) || (walk->is_index && level->next % 2 == 1);
                 if (level->next >= steps_of(walk, level))
@@ -263,6 +266,7 @@ int treewalk_payload(struct treewalk *walk)
                 buf_release(buf);
         buf_reset(buf);
         diff->entered = treewalk_page(walk);
+        diff->entered_side = walk->side;
         if (walk->side == TREEWALK_OLD)
                 return btpage_payload(&walk->cell, &diff->old_source, clear_chain, &chain, buf);
         return btpage_payload(&walk->cell, &diff->new_source, note_chain, &chain, buf);
