@@ -21,6 +21,9 @@ static const int64_t sync_every_ns = 100 * MS, cycle_every_ns = 20 * MS, watch_f
                      first_pause_ns = MS / 5, longest_pause_ns = 5 * MS, idle_after_ns = 10000 * MS,
                      first_retry_ns = 100 * MS, longest_retry_ns = 10000 * MS;
 
+/* What is left to be measured of a file when it is closed: so long do new rows stay unseen. */
+static const uint64_t grown_bytes = 512 << 10;
+
 void capture_close(struct capture *capture)
 {
         unsigned count;
@@ -242,6 +245,15 @@ bool capture_take_closed(struct capture *capture)
         bool has_closed = capture->has_closed;
         capture->has_closed = false;
         return has_closed;
+}
+
+bool capture_take_grown(struct capture *capture, int64_t *ret_object_id, uint64_t *ret_end)
+{
+        if (capture->is_failed ||
+                !segments_take_grown(capture->segments, grown_bytes, ret_object_id))
+                return false;
+        *ret_end = capture->state.next_change - 1;
+        return true;
 }
 
 int capture_publish(struct capture *capture, const struct capture_measure *measures, size_t count)

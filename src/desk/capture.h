@@ -68,6 +68,9 @@ int capture_run_scan(struct capture *capture, int64_t maxtrans, int64_t maxscans
 bool capture_take_news(struct capture *capture);
 /* True once after files were closed that wait to be measured. */
 bool capture_take_closed(struct capture *capture);
+/* Each time that an instance's open file has grown much: true with the instance and the last
+ * change that is in the store. Ask until it is false. */
+bool capture_take_grown(struct capture *capture, int64_t *ret_object_id, uint64_t *ret_end);
 /* Lists measured files: they appear, durable. 0 or negative errno (to be tried again). */
 int capture_publish(struct capture *capture, const struct capture_measure *measures, size_t count);
 void capture_pulse(const struct capture *capture, struct capture_pulse *ret_pulse);

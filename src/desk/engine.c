@@ -85,11 +85,15 @@ static void publish(struct cdc_engine *engine)
 
 static void tell(struct cdc_engine *engine)
 {
+        int64_t object_id;
+        uint64_t end;
         pthread_mutex_lock(&engine->lock);
         capture_pulse(engine->capture, &engine->pulse);
         pthread_mutex_unlock(&engine->lock);
         if (capture_take_closed(engine->capture))
                 sealer_poke(engine->sealer);
+        while (capture_take_grown(engine->capture, &object_id, &end))
+                sealer_grown(engine->sealer, object_id, end);
         if (capture_take_news(engine->capture) && engine->options.wakeup)
                 engine->options.wakeup(engine->options.wakeup_context);
 }

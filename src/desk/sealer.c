@@ -12,12 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "desk/ahead.h"
 #include "desk/closer.h"
+#include "faces/render.h"
 #include "ground/cleanup.h"
 
 struct results {
         struct capture_measure *items; /* owned */
         size_t count;
+};
+
+struct grown {
+        int64_t object_id;
+        uint64_t end;
 };
 
 struct sealer {
@@ -27,13 +34,17 @@ struct sealer {
         void (*wake)(void *context);
         void *context;
         atomic_bool is_stopping;
-        struct store *store; /* the thread's own */
+        atomic_bool is_wanted; /* there is something better to do than to measure ahead */
+        struct store *store;   /* the thread's own, as the next */
+        struct ahead *ahead;
 
         pthread_mutex_t lock; /* guards all below */
         pthread_cond_t poked;
         bool has_work;
         struct results waiting; /* to be taken; the thread adds to them meanwhile */
         struct results taken;   /* the capture thread has them and has not listed them yet */
+        struct grown grown[AHEAD_COUNT];
+        size_t grown_count;
 };
 
 static void free_results(struct results *results)
@@ -58,22 +69,35 @@ static int deliver(struct sealer *sealer, const struct capture_measure *measure)
         return items ? 0 : -ENOMEM;
 }
 
-static int measure_all(struct sealer *sealer, const struct files *files, size_t *ret_measured)
+static int measure_one(struct sealer *sealer, const struct file_row *file)
 {
+        struct capture_measure m = {.ino = file->ino};
+        struct closer_pass pass = ahead_take(sealer->ahead, file);
+        int r = closer_finish(
+                store_db(sealer->store), file, &sealer->is_stopping, &pass, &m.measure);
+        if (r == 0 && (r = deliver(sealer, &m)) < 0)
+                checkpoints_release(&m.measure.checkpoints);
+        return r;
+}
+
+/* The files of one kind of changes; they wait to be taken together. */
+static int measure_kind(struct sealer *sealer, const struct files *files, enum render_kind kind)
+{
+        size_t measured = 0;
         int r = 0;
         for (size_t i = 0; r == 0 && i < files->count; i++) {
-                struct capture_measure m = {.ino = files->items[i].ino};
-                r = closer_measure(store_db(sealer->store), &files->items[i], &sealer->is_stopping,
-                        &m.measure);
-                if (r == -ENOENT) {
-                        r = 0; /* its instance was disabled meanwhile */
+                const struct file_row *file = &files->items[i];
+                const struct renderer *renderer =
+                        render_find_version(file->format, file->renderer_version);
+                if ((renderer ? renderer->kind : RENDER_ALL) != kind)
                         continue;
-                }
-                if (r == 0 && (r = deliver(sealer, &m)) < 0)
-                        checkpoints_release(&m.measure.checkpoints);
-                if (r == 0)
-                        (*ret_measured)++;
+                r = measure_one(sealer, file);
+                measured += r == 0;
+                if (r == -ENOENT)
+                        r = 0; /* its instance was disabled meanwhile */
         }
+        if (measured > 0)
+                sealer->wake(sealer->context);
         return r;
 }
 
@@ -81,15 +105,28 @@ static int measure_all(struct sealer *sealer, const struct files *files, size_t 
 static void seal(struct sealer *sealer)
 {
         struct files files = {0};
-        size_t measured = 0;
         int r = files_unpublished(store_db(sealer->store), &files);
         if (r == 0)
-                r = measure_all(sealer, &files, &measured);
+                r = measure_kind(sealer, &files, RENDER_ALL);
+        if (r == 0)
+                r = measure_kind(sealer, &files, RENDER_NET);
         files_release(&files);
         if (r < 0 && r != -EINTR)
                 log_line(sealer->log, LOG_ERR_LEVEL, "cannot seal files: %s", strerror(-r));
-        if (measured > 0)
-                sealer->wake(sealer->context);
+}
+
+static void measure_ahead(struct sealer *sealer, const struct grown *grown)
+{
+        int r = ahead_advance(sealer->ahead, store_db(sealer->store), grown->object_id, grown->end,
+                &sealer->is_wanted);
+        if (r < 0 && r != -ENOENT)
+                log_line(sealer->log, LOG_WARNING_LEVEL, "cannot measure an open file: %s",
+                        strerror(-r));
+}
+
+static bool has_files_to_seal(const struct sealer *sealer)
+{
+        return sealer->has_work && sealer->waiting.count == 0 && sealer->taken.count == 0;
 }
 
 static void *run(void *context)
@@ -97,13 +134,22 @@ static void *run(void *context)
         struct sealer *sealer = context;
         pthread_mutex_lock(&sealer->lock);
         while (!atomic_load(&sealer->is_stopping)) {
-                if (!sealer->has_work || sealer->waiting.count > 0 || sealer->taken.count > 0) {
+                struct grown grown;
+                bool is_sealing = has_files_to_seal(sealer);
+                if (!is_sealing && sealer->grown_count == 0) {
                         pthread_cond_wait(&sealer->poked, &sealer->lock);
                         continue;
                 }
-                sealer->has_work = false;
+                if (is_sealing)
+                        sealer->has_work = false;
+                else
+                        grown = sealer->grown[--sealer->grown_count];
+                atomic_store(&sealer->is_wanted, false);
                 pthread_mutex_unlock(&sealer->lock);
-                seal(sealer);
+                if (is_sealing)
+                        seal(sealer);
+                else
+                        measure_ahead(sealer, &grown);
                 pthread_mutex_lock(&sealer->lock);
         }
         pthread_mutex_unlock(&sealer->lock);
@@ -133,10 +179,12 @@ int sealer_start(const char *store, const struct log *log, void (*wake)(void *co
         sealer->has_work = true;
         pthread_mutex_init(&sealer->lock, NULL);
         pthread_cond_init(&sealer->poked, NULL);
-        int r = store_open(store, STORE_READ, NULL, &sealer->store);
+        sealer->ahead = ahead_new();
+        int r = sealer->ahead ? store_open(store, STORE_READ, NULL, &sealer->store) : -ENOMEM;
         if (r == 0)
                 r = start_thread(sealer);
         if (r < 0) {
+                ahead_free(sealer->ahead);
                 store_close(sealer->store);
                 free(sealer);
                 return r;
@@ -151,9 +199,11 @@ void sealer_stop(struct sealer *sealer)
                 return;
         pthread_mutex_lock(&sealer->lock);
         atomic_store(&sealer->is_stopping, true);
+        atomic_store(&sealer->is_wanted, true);
         pthread_cond_signal(&sealer->poked);
         pthread_mutex_unlock(&sealer->lock);
         pthread_join(sealer->thread, NULL);
+        ahead_free(sealer->ahead);
         store_close(sealer->store);
         pthread_cond_destroy(&sealer->poked);
         pthread_mutex_destroy(&sealer->lock);
@@ -166,6 +216,22 @@ void sealer_poke(struct sealer *sealer)
 {
         pthread_mutex_lock(&sealer->lock);
         sealer->has_work = true;
+        atomic_store(&sealer->is_wanted, true);
+        pthread_cond_signal(&sealer->poked);
+        pthread_mutex_unlock(&sealer->lock);
+}
+
+/* One that finds no room is told again when it has grown more. */
+void sealer_grown(struct sealer *sealer, int64_t object_id, uint64_t end)
+{
+        pthread_mutex_lock(&sealer->lock);
+        size_t place = 0;
+        while (place < sealer->grown_count && sealer->grown[place].object_id != object_id)
+                place++;
+        if (place < AHEAD_COUNT)
+                sealer->grown[place] = (struct grown){.object_id = object_id, .end = end};
+        if (place == sealer->grown_count && place < AHEAD_COUNT)
+                sealer->grown_count++;
         pthread_cond_signal(&sealer->poked);
         pthread_mutex_unlock(&sealer->lock);
 }

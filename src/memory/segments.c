@@ -139,6 +139,19 @@ void segments_tally_add(struct segments_tally *tally, enum change_operation oper
 
 void segments_add(struct segments *segments, const struct change *change, uint64_t number,
         int64_t commit_ns, int64_t now_ns)
+bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_object_id)
+{
+        for (size_t i = 0; i < segments->count; i++) {
+                struct segments_tally *tally = &segments->tallies[i];
+                if (tally->csv_bytes < tally->told_bytes + step)
+                        continue;
+                tally->told_bytes = tally->csv_bytes;
+                *ret_object_id = tally->object_id;
+                return true;
+        }
+        return false;
+}
+
 {
         struct segments_tally *tally = find_tally(segments, change->object_id);
         if (tally)

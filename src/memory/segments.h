@@ -48,8 +48,9 @@ struct segments_limits {
 struct segments_tally {
         int64_t object_id;
         struct lsn from_lsn;
-        uint64_t csv_bytes; /* estimated */
-        int64_t rows;       /* lines; 0: nothing yet */
+        uint64_t csv_bytes;  /* estimated */
+        uint64_t told_bytes; /* of them, as segments_take_grown said last */
+        int64_t rows;        /* lines; 0: nothing yet */
         int64_t inserts, updates, deletes;
         uint64_t first_change, last_change;
         int64_t first_time_ns, last_time_ns; /* commit times */
@@ -94,6 +95,9 @@ void segments_add(struct segments *segments, const struct change *change, uint64
 const struct segments_tally *segments_list(const struct segments *segments, size_t *ret_count);
 
 /* A border after to_lsn, in the caller's transaction: closes the files that take part, opens
+/* Once for every `step` bytes that an instance's open file grows: true with one of those. */
+bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_object_id);
+
  * their successors from to_lsn + 1 on and records the segment. *ret_closed: files closed (all
  * formats), 0 where none took part. */
 int segments_close(struct segments *segments, struct store *store,
