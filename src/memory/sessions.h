@@ -32,7 +32,7 @@ struct sessions_counts {
         struct lsn start_lsn;   /* first commit read */
         struct lsn current_lsn; /* the one in hand when it ended */
         struct lsn end_lsn;     /* last commit read */
-        int64_t tran_count; /* transactions with change rows */
+        int64_t tran_count;     /* transactions with change rows */
         struct lsn last_commit_lsn;
         int64_t last_commit_time_ns;
         int64_t log_record_count; /* frames */
