@@ -333,3 +333,23 @@ Test(identity, a_claim_disturbs_no_lock_of_sqlite)
         identity_release(&identity);
         source_fixture_close(&f);
 }
+
+/* Who writes and who checkpoints is seen without a lock of one's own. */
+Test(identity, locks_of_the_log_are_seen)
+{
+        struct source_fixture f;
+        struct identity identity;
+        source_fixture_open(&f, "PRAGMA page_size=4096");
+        cr_assert_eq(identity_claim(f.path, &identity, NULL), 0);
+        int fd = identity_open_index(&identity);
+        cr_assert_geq(fd, 0);
+        cr_expect_not(identity_is_written(fd));
+        app_run(&f.app, "BEGIN IMMEDIATE");
+        cr_expect(identity_is_written(fd));
+        cr_expect_not(identity_is_checkpointed(fd));
+        app_run(&f.app, "COMMIT");
+        cr_expect_not(identity_is_written(fd));
+        close(fd);
+        identity_release(&identity);
+        source_fixture_close(&f);
+}

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ground/clock.h"
 
@@ -49,6 +50,8 @@ void capture_close(struct capture *capture)
         free(capture->formats);
         free(capture->directory);
         /* Last: closing the descriptor drops the POSIX locks of every connection. */
+        if (capture->index_fd >= 0)
+                close(capture->index_fd);
         identity_release(&capture->identity);
         free(capture);
 }
@@ -139,6 +142,8 @@ static int follow_log(struct capture *capture, bool is_event, int64_t now)
                 r = close_by_age(capture);
         if (r == 0)
                 r = keep_durable(capture, now);
+        if (r == 0)
+                r = capture_make_way(capture, now);
         if (r == 0)
                 r = capture_drive_checkpoint(capture, now - capture->moved_ns >= idle_after_ns);
         return r;

@@ -22,6 +22,8 @@ enum {
         BARRIER_TRY_NS = 1000000,
         BARRIER_URGENT_NS = 10000000,
         TAIL_TRANSACTIONS = 32,
+        ASIDE_NS = 100000000,
+        ANCHOR_NS = 20000000,
 };
 
 static void state_from_position(struct state *state, const struct logreader_position *p)
@@ -173,6 +175,32 @@ int capture_move_pin(struct capture *capture)
         capture->pinned_ns = clock_monotonic(NULL);
         capture->is_anchored = capture->is_behind = false;
         return 0;
+}
+
+/* It may wait for the very read mark that the pin stands on, and would for long. */
+static int step_aside(struct capture *capture, int64_t now)
+{
+        if (capture->is_dirty || capture->is_anchored || now - capture->aside_ns < ASIDE_NS ||
+                logreader_unfilled(capture->reader) == 0)
+                return 0;
+        capture->aside_ns = now;
+        int r = logreader_step_aside(capture->reader);
+        return r == -EAGAIN ? 0 : r;
+}
+
+int capture_make_way(struct capture *capture, int64_t now)
+{
+        bool is_checkpointed = identity_is_checkpointed(capture->index_fd);
+        if (is_checkpointed || identity_is_written(capture->index_fd))
+                capture->moved_ns = now; /* something is coming: the log stays watched */
+        if (!is_checkpointed)
+                return 0;
+        /* A pin that was taken while the checkpoint held read-lock 0 stands on a mark although
+         * everything was copied; the next one will not. */
+        bool is_in_doubt = capture->is_anchored && now - capture->pinned_ns >= ANCHOR_NS;
+        if (capture->is_behind || is_in_doubt)
+                return capture_move_pin(capture);
+        return step_aside(capture, now);
 }
 
 /* ---- checkpoints ---- */

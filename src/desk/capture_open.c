@@ -238,7 +238,9 @@ static int open_files(struct capture *capture, struct problem *problem)
                 r = database_open(capture->options.source, &capture->database, problem);
         if (r < 0)
                 return r;
-        r = checkpoint_open(capture->database, &capture->checkpoint);
+        capture->index_fd = identity_open_index(&capture->identity);
+        r = capture->index_fd < 0 ? capture->index_fd
+                                  : checkpoint_open(capture->database, &capture->checkpoint);
         if (r == 0)
                 r = capture_read_job(capture);
         if (r < 0)
@@ -254,7 +256,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
         if (!capture)
                 return -ENOMEM;
         capture->options = *options;
-        capture->identity.fd = -1;
+        capture->identity.fd = capture->index_fd = -1;
         capture->open_ns = OPEN_PART_NS;
         capture->sessions = sessions_new();
         int r = capture->sessions ? copy_directory(capture) : -ENOMEM;

@@ -35,6 +35,7 @@ struct capture_cleanup {
 struct capture {
         struct capture_options options;
         struct identity identity;
+        int index_fd; /* of the wal-index: asked for locks */
         struct database *database;
         struct checkpoint checkpoint;
         struct logreader *reader;
@@ -55,6 +56,7 @@ struct capture {
         bool has_news, has_closed;
         bool has_unsigned;      /* frames with zeroed salts were met and told */
         int64_t pinned_ns;      /* when the pin moved; monotonic, as all that follow */
+        int64_t aside_ns;       /* when it stepped aside */
         int64_t cycle_ns;       /* begin of the last scan cycle */
         int64_t moved_ns;       /* when something last moved */
         int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
@@ -85,6 +87,8 @@ int capture_note_position(struct capture *capture);
 /* Holds the writers and checkpoints if the log has grown beyond what can wait. */
 int capture_bound_log(struct capture *capture);
 bool capture_is_log_long(const struct capture *capture);
+/* Gets out of the way of a checkpoint of the application that waits for the pin. */
+int capture_make_way(struct capture *capture, int64_t now);
 /* Checkpoints where they are due. */
 int capture_drive_checkpoint(struct capture *capture, bool is_idle);
 /* Closes a segment in a store transaction of its own. */

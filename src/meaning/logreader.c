@@ -632,6 +632,11 @@ void logreader_drop_pin(struct logreader *reader)
         reader->is_on_mark = reader->next_is_on_mark;
 }
 
+int logreader_step_aside(struct logreader *reader)
+{
+        return pin_step_aside(reader->pin, &reader->header);
+}
+
 bool logreader_is_on_mark(const struct logreader *reader)
 {
         return reader->is_on_mark;

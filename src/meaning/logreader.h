@@ -79,6 +79,8 @@ void logreader_statistics(
  * logreader_poll then finds, and let the old one go. */
 int logreader_take_pin(struct logreader *reader);
 void logreader_drop_pin(struct logreader *reader);
+/* pin_step_aside, with everything that the last logreader_poll found told and durable. */
+int logreader_step_aside(struct logreader *reader);
 /* True if the pin was taken when frames were left to copy: it stands on a read mark >= 1, and no
  * writer can restart the WAL. */
 bool logreader_is_on_mark(const struct logreader *reader);

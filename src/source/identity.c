@@ -16,9 +16,9 @@
 
 #include "ground/cleanup.h"
 
-enum { CLAIM_TRIES = 100, PAUSE_NS = 1000000 };
+enum { LIST_TRIES = 5, CLAIM_TRIES = 100, PAUSE_NS = 1000000 };
 
-static pid_t find_pid(const struct stat *st)
+static pid_t read_pid(const struct stat *st)
 {
         pid_t found = 0;
         char line[256];
@@ -35,9 +35,20 @@ static pid_t find_pid(const struct stat *st)
         return found;
 }
 
+/* While locks come and go, the list can leave one out that stays. */
+enum { LOCK_WRITE_BYTE = 120, LOCK_CHECKPOINT_BYTE = 121 };
+
+static pid_t find_pid(const struct stat *st)
+{
+        pid_t found = 0;
+        for (int i = 0; i < LIST_TRIES && found == 0; i++)
+                found = read_pid(st);
+        return found;
+}
+
 /* A process that only asks (identity_holder) has the lock shared for an instant: that is waited
- * for, but no process that claimed it. */
-static int claim_lock(int fd, const struct stat *st)
+ * for, but no process that claimed it. *ret_pid: that one, or 0. */
+static int claim_lock(int fd, const struct stat *st, pid_t *ret_pid)
 {
         struct timespec pause = {.tv_nsec = PAUSE_NS};
         for (int i = 0;; i++) {
@@ -45,15 +56,15 @@ static int claim_lock(int fd, const struct stat *st)
                         return 0;
                 if (errno != EWOULDBLOCK)
                         return -errno;
-                if (i == CLAIM_TRIES || find_pid(st) != 0)
+                *ret_pid = find_pid(st);
+                if (i == CLAIM_TRIES || *ret_pid != 0)
                         return -EWOULDBLOCK;
                 nanosleep(&pause, NULL);
         }
 }
 
-static int lock_refused(const char *path, const struct stat *st, struct problem *problem)
+static int lock_refused(const char *path, pid_t pid, struct problem *problem)
 {
-        pid_t pid = find_pid(st);
         if (pid > 0)
                 return problem_set(problem, EBUSY, 0,
                         "process %d runs the jobs of %s already: stop it first, or mount with "
@@ -79,9 +90,10 @@ int identity_claim(const char *path, struct identity *ret_identity, struct probl
                         "%s has %lu hard links: SQLite would give each name a log of its own; "
                         "remove the other names",
                         path, (unsigned long)st.st_nlink);
-        int r = claim_lock(fd, &st);
+        pid_t pid = 0;
+        int r = claim_lock(fd, &st, &pid);
         if (r == -EWOULDBLOCK)
-                return lock_refused(path, &st, problem);
+                return lock_refused(path, pid, problem);
         if (r < 0)
                 return problem_set(problem, -r, 0, "cannot lock %s: %s", path, strerror(-r));
         *ret_identity = (struct identity){
@@ -119,4 +131,30 @@ int identity_holder(const char *path, pid_t *ret_pid)
                 return -errno;
         *ret_pid = find_pid(&st);
         return 1;
+}
+
+int identity_open_index(const struct identity *identity)
+{
+        _cleanup_free_ char *path = NULL;
+        if (asprintf(&path, "%s-shm", identity->path) < 0)
+                return -ENOMEM;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+/* Only an exclusive lock conflicts with a shared one; locks of this process never do. */
+static bool is_locked(int fd, off_t byte)
+{
+        struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+        return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool identity_is_written(int index_fd)
+{
+        return is_locked(index_fd, LOCK_WRITE_BYTE);
+}
+
+bool identity_is_checkpointed(int index_fd)
+{
+        return is_locked(index_fd, LOCK_CHECKPOINT_BYTE);
 }

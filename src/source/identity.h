@@ -28,6 +28,13 @@ int identity_claim(const char *path, struct identity *ret_identity, struct probl
 void identity_release(struct identity *identity);
 /* 1 if the path no longer leads to the claimed file, 0 if it does, -ENOENT if it leads nowhere. */
 int identity_changed(const struct identity *identity);
+/* The wal-index file, to be asked who holds a lock in it. The descriptor must be closed after the
+ * last SQLite connection of this process to the source, as must the identity's. Negative errno. */
+int identity_open_index(const struct identity *identity);
+/* Does another process hold the lock of the log's one writer, of its one checkpointer? Asks without
+ * disturbing anybody (file format, "WAL-Index Locks": bytes 120 and 121). */
+bool identity_is_written(int index_fd);
+bool identity_is_checkpointed(int index_fd);
 /* 1 if a process runs the jobs of the database, 0 if none does, or negative errno. *ret_pid is 0
  * where the system does not tell. Only for a process without a SQLite connection to the source. */
 int identity_holder(const char *path, pid_t *ret_pid);
