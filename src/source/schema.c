@@ -101,11 +101,12 @@ int schema_rows_read(sqlite3 *db, struct schema_rows *ret_rows)
 
 /* ---- the scratch database ---- */
 
-static int scratch_open(enum text_encoding encoding, sqlite3 **ret_scratch)
+/* `roots`: how many indexes it may hold at once. */
+static int scratch_open(enum text_encoding encoding, size_t roots, sqlite3 **ret_scratch)
 {
         static const char *const names[] = {"UTF-8", "UTF-8", "UTF-16le", "UTF-16be"};
         _cleanup_sqlite_ sqlite3 *db = NULL;
-        char pragma[64];
+        char pragma[64], filler[80];
         int r = sqlite3_open_v2(":memory:", &db,
                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
         if (r != SQLITE_OK)
@@ -124,9 +125,13 @@ static int scratch_open(enum text_encoding encoding, sqlite3 **ret_scratch)
                         "CREATE TABLE sqlite_row(a); INSERT INTO sqlite_row VALUES(NULL);"
                         "CREATE TABLE sqlite_key(a PRIMARY KEY) WITHOUT ROWID;"
                         "INSERT INTO sqlite_key VALUES(0);"
-                        "CREATE TABLE sqlite_filler(b);"
-                        "INSERT INTO sqlite_filler VALUES(zeroblob(1048576))",
+                        "CREATE TABLE sqlite_filler(b)",
                         NULL, NULL, NULL);
+        sqlite3_snprintf(sizeof(filler), filler,
+                "INSERT INTO sqlite_filler VALUES(zeroblob(%d * 512))",
+                (int)(roots < ROOT_LIMIT ? roots : ROOT_LIMIT));
+        if (r == SQLITE_OK)
+                r = sqlite3_exec(db, filler, NULL, NULL, NULL);
         if (r != SQLITE_OK)
                 return problem_errno(r);
         *ret_scratch = steal(db);
@@ -625,7 +630,7 @@ int schema_build(
         const struct schema_rows *rows, enum text_encoding encoding, struct schema **ret_schema)
 {
         _cleanup_sqlite_ sqlite3 *db = NULL;
-        int r = scratch_open(encoding, &db);
+        int r = scratch_open(encoding, rows->count, &db);
         if (r < 0)
                 return r;
         struct schema *schema = calloc(1, sizeof(*schema));
