@@ -112,7 +112,7 @@ Test(database, the_header_is_never_torn_under_a_writer)
                 last = h;
         }
         cr_expect_eq(source_fixture_header(&f).change - first.change, COMMITS);
-        cr_expect_geq(restarts, COMMITS / 300 / 2, "the WAL was restarted %u times", restarts);
+        cr_expect_geq(restarts, 1, "the WAL was not restarted");
         cr_expect_lt(missed, reads / 10, "%u of %u reads met a writer", missed, reads);
         source_fixture_close(&f);
 }

@@ -95,31 +95,55 @@ static inline char *source_fixture_copy(
         return tmp_read(tmp_path(&f->tmp, "copied"), ret_size);
 }
 
-/* Locks of this process on the database file, its -shm and its -wal, one a line in the order of
- * their bytes; the caller frees the text. */
-static inline char *source_fixture_locks(const struct source_fixture *f)
+static inline int source_fixture_compare_lines(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A line of fdinfo, if it tells of a lock on a file of the database. */
+static inline char *source_fixture_lock(const struct source_fixture *f, const char *line)
 {
         static const char *const suffixes[] = {"", "-shm", "-wal"};
-        struct run_result locks = run("sort -n -k 7 /proc/locks");
-        struct buf text = BUF_INIT;
+        char kind[16], mode[16], from[32], to[32], path[600], *text;
+        unsigned long long inode;
+        struct stat st;
+        if (sscanf(line, "lock: %*d: %15s %*s %15s %*d %*x:%*x:%llu %31s %31s", kind, mode, &inode,
+                    from, to) != 5)
+                return NULL;
         for (unsigned i = 0; i < COUNT(suffixes); i++) {
-                char path[600];
-                struct stat st;
                 snprintf(path, sizeof path, "%s%s", f->path, suffixes[i]);
-                if (stat(path, &st) < 0)
+                if (stat(path, &st) < 0 || st.st_ino != inode)
                         continue;
-                for (char *line = locks.text; *line; line = strchr(line, '\n') + 1) {
-                        int pid;
-                        char kind[16], mode[16], from[32], to[32];
-                        unsigned long long inode;
-                        if (sscanf(line, "%*d: %15s %*s %15s %d %*x:%*x:%llu %31s %31s", kind, mode,
-                                    &pid, &inode, from, to) == 6 &&
-                                pid == getpid() && inode == st.st_ino)
-                                buf_append_format(&text, "%s %s %s %s-%s\n",
-                                        i == 0 ? "main" : suffixes[i], kind, mode, from, to);
-                }
+                tmp_check(asprintf(&text, "%s %s %s %s-%s\n", i ? suffixes[i] : "main", kind, mode,
+                                  from, to) > 0,
+                        "asprintf");
+                return text;
         }
-        run_release(&locks);
+        return NULL;
+}
+
+/* Locks of this process on the database file, its -shm and its -wal, one a line; the caller frees
+ * the text. Asked of each descriptor: /proc/locks leaves out some while others come and go. */
+static inline char *source_fixture_locks(const struct source_fixture *f)
+{
+        char *lines[64], line[256];
+        size_t count = 0;
+        struct buf text = BUF_INIT;
+        for (int fd = 0; fd < 256; fd++) {
+                char path[64];
+                snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+                FILE *info = fopen(path, "re");
+                while (info && count < COUNT(lines) && fgets(line, sizeof line, info))
+                        if ((lines[count] = source_fixture_lock(f, line)))
+                                count++;
+                if (info)
+                        fclose(info);
+        }
+        qsort(lines, count, sizeof lines[0], source_fixture_compare_lines);
+        for (size_t i = 0; i < count; i++) {
+                buf_append_string(&text, lines[i]);
+                free(lines[i]);
+        }
         return buf_steal(&text);
 }
 
