@@ -301,7 +301,10 @@ static int read_streams(struct pass *pass)
                 result = gaps_read(&pass->gaps, check->programs, check->settings);
         if (result != 0)
                 return result > 0 ? -EIO : result;
-        for (unsigned i = 0; i < check->instances->count; i++) {
+        if (pass->gaps.stopped[0])
+                report_difference(pass->report, NULL, NULL, "capture of an instance stopped: %s",
+                        pass->gaps.stopped);
+        for (unsigned i = 0; i < check->instances->count && !pass->gaps.stopped[0]; i++) {
                 if (!check->instances->items[i].is_enabled)
                         continue;
                 struct stream *stream = &pass->streams[pass->count++];

@@ -19,16 +19,26 @@ static int by_from(const void *a, const void *b)
         return strcmp(((const struct gap *)a)->from, ((const struct gap *)b)->from);
 }
 
-/* Wherever it says "from LSN to LSN"; a gap without end means that capture stopped. */
-static int parse_gaps(struct gaps *gaps, const char *text)
+/* The line that tells of a gap without end: capture of an instance stopped. */
+static void note_stopped(struct gaps *gaps, const char *text, const char *at)
+{
+        while (at > text && at[-1] != '\n')
+                at--;
+        snprintf(gaps->stopped, sizeof(gaps->stopped), "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* Wherever it says "from LSN to LSN". */
+static void parse_gaps(struct gaps *gaps, const char *text)
 {
         enum { WIDTH = LSN_SIZE - 1, FROM = sizeof("from ") - 1, TO = FROM + WIDTH + 4 };
         for (const char *at = text; (at = strstr(at, "from ")); at += FROM) {
                 struct gap gap = {{0}, {0}};
                 if (strlen(at) < TO + WIDTH || !delivered_is_lsn(at + FROM, WIDTH))
                         continue;
-                if (strncmp(at + TO - 4, " to ", 4) != 0 || !delivered_is_lsn(at + TO, WIDTH))
-                        return -EBADMSG;
+                if (strncmp(at + TO - 4, " to ", 4) != 0 || !delivered_is_lsn(at + TO, WIDTH)) {
+                        note_stopped(gaps, text, at);
+                        continue;
+                }
                 memcpy(gap.from, at + FROM, WIDTH);
                 memcpy(gap.to, at + TO, WIDTH);
                 gaps->items = memory_grow(gaps->items, (gaps->count + 1) * sizeof(*gaps->items));
@@ -36,7 +46,6 @@ static int parse_gaps(struct gaps *gaps, const char *text)
         }
         if (gaps->count)
                 qsort(gaps->items, gaps->count, sizeof(*gaps->items), by_from);
-        return 0;
 }
 
 int gaps_read(struct gaps *gaps, const struct programs *programs, const struct settings *settings)
@@ -49,7 +58,7 @@ int gaps_read(struct gaps *gaps, const struct programs *programs, const struct s
         if (result == 0)
                 result = bytes_read_file(&text, path);
         if (result == 0)
-                result = parse_gaps(gaps, bytes_string(&text));
+                parse_gaps(gaps, bytes_string(&text));
         return result > 0 ? -EIO : result;
 }
 

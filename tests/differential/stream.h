@@ -19,6 +19,7 @@ struct gap {
 struct gaps {
         struct gap *items;
         unsigned count;
+        char stopped[256]; /* what is said of an instance whose capture stopped; "" = none did */
 };
 
 /* A change with its place. */
