@@ -16,6 +16,7 @@
 #include "ground/clock.h"
 #include "ground/hash.h"
 #include "meaning/rowchange.h"
+#include "meaning/schemarows.h"
 #include "meaning/tracking.h"
 #include "meaning/treediff.h"
 #include "source/pages.h"
@@ -252,35 +253,11 @@ static int schema_row_changed(
 {
         struct schema_change *change = context;
         struct tracking *t = &change->reader->tracking;
-        int r = change->is_changed ? 0 : tracking_copy_rows(&t->rows, &change->rows);
+        int r = change->is_changed ? 0 : schemarows_copy(&t->rows, &change->rows);
         change->is_changed = true;
         if (r == 0)
-                r = tracking_change_row(&change->rows, t->encoding, rowid, new_payload);
+                r = schemarows_change(&change->rows, t->encoding, rowid, new_payload);
         return r;
-}
-
-static const struct schema_row *find_same_object(
-        const struct schema_rows *rows, const struct schema_row *row)
-{
-        for (size_t i = 0; i < rows->count; i++) {
-                const struct schema_row *other = &rows->rows[i];
-                bool is_same_text = (!other->sql && !row->sql) ||
-                                    (other->sql && row->sql && strcmp(other->sql, row->sql) == 0);
-                if (is_same_text && strcmp(other->type, row->type) == 0 &&
-                        strcmp(other->name, row->name) == 0)
-                        return other;
-        }
-        return NULL;
-}
-
-static bool has_same_objects(const struct schema_rows *a, const struct schema_rows *b)
-{
-        if (a->count != b->count)
-                return false;
-        for (size_t i = 0; i < a->count; i++)
-                if (!find_same_object(b, &a->rows[i]))
-                        return false;
-        return true;
 }
 
 /* VACUUM writes every page of the database, adds one to the schema cookie and changes no text.
@@ -290,7 +267,7 @@ static bool is_vacuum(
 {
         return cookie == reader->base.schema_cookie + 1 &&
                reader->current.pages.count + 1 >= reader->current.page_count &&
-               (!change->is_changed || has_same_objects(&reader->tracking.rows, &change->rows));
+               (!change->is_changed || schemarows_same(&reader->tracking.rows, &change->rows));
 }
 
 /* A database has no encoding before its first table. */
@@ -331,7 +308,7 @@ static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
                 tracked->is_written = treediff_touches(&reader->diff, tracked->tree);
         }
         if (was_vacuum && !change.is_changed)
-                r = tracking_copy_rows(&reader->tracking.rows, &change.rows);
+                r = schemarows_copy(&reader->tracking.rows, &change.rows);
         if (r == 0 && was_vacuum)
                 r = tracking_apply_vacuum(&reader->tracking, &change.rows);
         else if (r == 0 && change.is_changed)

@@ -55,11 +55,6 @@ struct tracked *tracking_find(const struct tracking *tracking, int64_t object_id
  * not tracked, or no memory. */
 struct change_binding *tracking_describe(const struct tracking *tracking, int64_t object_id);
 
-/* One change of a row of sqlite_schema, to be collected into a new list of rows: a payload of NULL
- * removes the row. 0, -EBADMSG, -ENOMEM. */
-int tracking_change_row(struct schema_rows *rows, enum text_encoding encoding, int64_t rowid,
-        const struct buf *payload);
-int tracking_copy_rows(const struct schema_rows *rows, struct schema_rows *ret_rows);
 /* Takes the new rows (owned from now on, also on failure), tells what they mean as events, rebinds
  * what goes on and detaches what does not. 0, -ENOMEM, -EIO. */
 int tracking_apply(struct tracking *tracking, struct schema_rows *rows);
