@@ -17,6 +17,7 @@
 #include "ground/cleanup.h"
 
 enum { LIST_TRIES = 5, CLAIM_TRIES = 100, PAUSE_NS = 1000000 };
+enum { LOCK_WRITE_BYTE = 120, LOCK_CHECKPOINT_BYTE = 121 };
 
 static pid_t read_pid(const struct stat *st)
 {
@@ -36,8 +37,6 @@ static pid_t read_pid(const struct stat *st)
 }
 
 /* While locks come and go, the list can leave one out that stays. */
-enum { LOCK_WRITE_BYTE = 120, LOCK_CHECKPOINT_BYTE = 121 };
-
 static pid_t find_pid(const struct stat *st)
 {
         pid_t found = 0;
