@@ -42,10 +42,10 @@ static void file_name(const struct cdc_file *file, unsigned format, char ret_nam
 
 /* Files go from the oldest on. */
 static void tell_removed(const struct news *news, const struct cdc_instance *former,
-        const struct cdc_instance *current, unsigned format)
+        const struct cdc_instance *current, unsigned format, uint64_t folder)
 {
         const struct cdc_file *first = cdc_catalog_next_file(news->current, current, format, 0);
-        uint64_t folder = node_folder_id(current, format), after = 0;
+        uint64_t after = 0;
         const struct cdc_file *file;
         while ((file = cdc_catalog_next_file(news->former, former, format, after)) &&
                 (!first || file->ordinal < first->ordinal)) {
@@ -86,8 +86,17 @@ static void tell_instance(const struct news *news, const struct cdc_instance *fo
         const struct cdc_instance *current)
 {
         for (unsigned format = 0; format < file_formats(); format++)
-                tell_removed(news, former, current, format);
+                tell_removed(news, former, current, format, node_folder_id(current, format));
         tell_directories(news, current);
+}
+
+static void tell_mapping(const struct news *news)
+{
+        const struct cdc_instance *former = cdc_catalog_mapping(news->former);
+        const struct cdc_instance *current = cdc_catalog_mapping(news->current);
+        if (former && current && former->mtime_ns != current->mtime_ns)
+                tell_removed(news, former, current, 0, node_mapping_id(news->current));
+        forget_attributes(news, node_mapping_id(news->current));
 }
 
 static void tell_catalog(const struct news *news)
@@ -107,6 +116,7 @@ static void tell_catalog(const struct news *news)
                 if (!cdc_catalog_find_object(news->current, instance->object_id))
                         forget_name(news, NODE_ROOT_ID, instance->directory);
         }
+        tell_mapping(news);
         forget_attributes(news, NODE_ROOT_ID);
 }
 

@@ -24,6 +24,8 @@ enum {
         KIND_JOBS,
         KIND_SCAN_SESSIONS,
         KIND_ERRORS,
+        KIND_MAPPING,
+        KIND_MAPPING_FILE,
         KIND_INSTANCE,
         KIND_INSTANCE_VALIDITY,
         KIND_INSTANCE_MIN_LSN,
@@ -83,6 +85,8 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_SCAN_SESSIONS] = DOCUMENT(
                 "dm_cdc_log_scan_sessions.csv", &kinds[KIND_CDC], 20, CDC_DOCUMENT_SCAN_SESSIONS),
         [KIND_ERRORS] = DOCUMENT("dm_cdc_errors.csv", &kinds[KIND_CDC], 21, CDC_DOCUMENT_ERRORS),
+        [KIND_MAPPING] = DIRECTORY("lsn_time_mapping", &kinds[KIND_CDC], 22),
+        [KIND_MAPPING_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_MAPPING], 0, 0, node_mapping),
 
         [KIND_INSTANCE] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ROOT], 0, 1, node_instances),
         [KIND_INSTANCE_VALIDITY] =
@@ -203,8 +207,9 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
         } else if (id >= base && id - base < CDC_ROOT_INOS) {
                 r = resolve_place(id - base, &node);
         } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
-                node.kind =
-                        &kinds[node.file->format < cdc_formats() ? KIND_ALL_FILE : KIND_NET_FILE];
+                node.kind = &kinds[node.file->is_mapping               ? KIND_MAPPING_FILE
+                                   : node.file->format < cdc_formats() ? KIND_ALL_FILE
+                                                                       : KIND_NET_FILE];
         } else if ((node.instance = cdc_catalog_find_live(catalog, id, &node.format))) {
                 node.kind = &kinds[KIND_LIVE_FILE];
         } else {
@@ -214,6 +219,11 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
         if (r == 0)
                 *ret_node = node;
         return r;
+}
+
+uint64_t node_mapping_id(const struct cdc_catalog *catalog)
+{
+        return cdc_catalog_base_ino(catalog) + kinds[KIND_MAPPING].place;
 }
 
 uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format)

@@ -123,7 +123,7 @@ Test(cleanup, by_hand_a_mark_inside_a_file_unlists_it)
         EXPECT_LISTING(&f, id, "060001", "060002-");
         cr_expect_eq(store_fixture_integer(&f.base,
                              "SELECT count(*) FROM cdcfs_files WHERE is_withdrawn AND "
-                             "withdrawn_ns = 7 AND format = 'csv'"),
+                             "withdrawn_ns = 7 AND format = 'csv' AND object_id > 0"),
                 4);
         files_fixture_close(&f);
 }

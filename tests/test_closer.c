@@ -40,7 +40,7 @@ Test(closer, measures_the_very_bytes_that_are_read)
         files_fixture_commit(&f, object_id, 20000, 100);
         files_fixture_border(&f);
         struct files files = unpublished(&f);
-        cr_assert_eq(files.count, render_count());
+        cr_assert_eq(files.count, render_count() + 1, "and one of lsn_time_mapping");
         for (size_t i = 0; i < files.count; i++) {
                 struct files_measure measure;
                 atomic_bool is_stopped = false;
@@ -59,7 +59,8 @@ Test(closer, measures_the_very_bytes_that_are_read)
                 cr_expect_eq((size_t)measure.bytes, buf.size);
                 cr_expect_eq(memcmp(measure.sha256, digest, HASH_SIZE), 0);
                 cr_expect_eq(measure.odd_text, 0);
-                expect_checkpoints(db, &files.items[i], &measure, &buf);
+                if (files.items[i].object_id > 0)
+                        expect_checkpoints(db, &files.items[i], &measure, &buf);
                 checkpoints_release(&measure.checkpoints);
         }
         files_release(&files);

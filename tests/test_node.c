@@ -66,10 +66,10 @@ Test(node, is_the_same_by_name_by_number_and_in_the_listing)
         struct cdc_catalog *catalog = catalog_fixture(3);
         struct node root = root_of(catalog);
         unsigned formats = cdc_formats();
-        /* 6 documents, cdc/ with 6; an instance has 8, all/ and range/all/ with a folder a format,
-         * live/, and its files. */
+        /* 6 documents, cdc/ with 6 and a folder; an instance has 8, all/ and range/all/ with a
+         * folder a format, live/, and its files. */
         unsigned instance = 1 + 8 + (1 + formats) + (2 + formats) + 1;
-        cr_expect_eq(check_below(catalog, &root), 6 + 7 + 3 * instance + (1 + 2 + 3) * formats);
+        cr_expect_eq(check_below(catalog, &root), 6 + 8 + 3 * instance + (1 + 2 + 3) * formats);
         cdc_catalog_unref(catalog);
 }
 

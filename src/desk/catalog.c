@@ -145,7 +145,12 @@ struct catalog_entry *catalog_find_entry(const struct cdc_catalog *catalog, int6
 
 size_t cdc_catalog_instances(const struct cdc_catalog *catalog)
 {
-        return catalog->entry_count;
+        return catalog->entry_count - (cdc_catalog_mapping(catalog) != NULL);
+}
+
+const struct cdc_instance *cdc_catalog_mapping(const struct cdc_catalog *catalog)
+{
+        return cdc_catalog_find_object(catalog, 0);
 }
 
 const struct cdc_instance *cdc_catalog_next_instance(

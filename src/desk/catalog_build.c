@@ -363,6 +363,8 @@ int catalog_finish(struct cdc_catalog *catalog)
         }
         for (size_t i = 0; i < catalog->entry_count; i++) {
                 const struct catalog_entry *entry = catalog->entries[i];
+                if (entry->instance.object_id == 0)
+                        continue; /* of no instance */
                 catalog->bytes += entry->bytes;
                 for (unsigned j = 0; j < entry->format_count; j++)
                         catalog->file_count +=

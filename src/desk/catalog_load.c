@@ -32,6 +32,7 @@ static void list_row(const struct file_row *row, struct cdc_file *ret_file)
                 .ordinal = (uint64_t)row->ordinal,
                 .size = (uint64_t)row->bytes,
                 .mtime_ns = row->mtime_ns,
+                .is_mapping = row->object_id == 0,
                 .is_withdrawn = row->is_withdrawn,
         };
         lsn_format_name(row->from_lsn, ret_file->from_lsn);
@@ -174,12 +175,14 @@ static int load_entries(struct load *load)
 {
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(load->store,
+                "SELECT object_id, '', '', base_ino, changed_ns, 0, NULL"
+                " FROM cdcfs_instances WHERE object_id = 0 UNION ALL "
                 "SELECT t.object_id, t.capture_instance, t.directory, i.base_ino, i.changed_ns,"
                 "  t.supports_net_changes, t.role_name"
                 " FROM change_tables AS t JOIN cdcfs_instances AS i USING (object_id)"
-                " ORDER BY t.object_id",
+                " ORDER BY 1",
                 &stmt);
-        int64_t last = 0;
+        int64_t last = -1;
         while (r == 0 && (r = sql_next(stmt)) == 1)
                 r = load_row(load, stmt, &last);
         sql_done(stmt);
@@ -202,7 +205,7 @@ static int load_lives(struct load *load)
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(load->store,
                 "SELECT object_id, format, ino FROM cdcfs_files WHERE mtime_ns IS NULL"
-                " ORDER BY object_id, format, ordinal",
+                " AND object_id > 0 ORDER BY object_id, format, ordinal",
                 &stmt);
         struct catalog_live last = {0};
         while (r == 0 && (r = sql_next(stmt)) == 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filebytes: change rows from a position on, through the renderer that the file was made with.
+ * filebytes: rows from a position on, through the renderer that the file was made with.
  *
  * It knows neither who reads nor where the bytes go.
  */
@@ -25,10 +25,13 @@ struct filebytes_position filebytes_start(const struct file_row *file)
         return (struct filebytes_position){.offset = 0, .next_change = file->first_change};
 }
 
-/* The rows of a file from a position on: of one of the two change functions. */
+/* The rows of a file from a position on: of one of the two change functions, or of
+ * lsn_time_mapping. */
 struct rows {
         struct changes *changes; /* owned, or NULL */
         struct netchanges *net;  /* owned, or NULL */
+        struct result mapping;
+        uint64_t next_row; /* of the mapping */
         const struct result_shape *shape;
         unsigned metadata; /* columns before the captured ones */
 };
@@ -37,6 +40,7 @@ static void rows_close(struct rows *rows)
 {
         changes_close(rows->changes);
         netchanges_close(rows->net);
+        result_close(&rows->mapping);
 }
 
 static int open_all(
@@ -67,8 +71,29 @@ static int open_net(
         return 0;
 }
 
+/* Its rows are numbered without holes. */
+static int open_mapping(
+        sqlite3 *db, const struct file_row *file, uint64_t next_change, struct rows *rows)
+{
+        int r = result_open(&rows->mapping, db,
+                "SELECT start_lsn, tran_begin_time, tran_end_time, tran_id, tran_begin_lsn"
+                " FROM lsn_time_mapping WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid");
+        if (r < 0)
+                return r;
+        sqlite3_bind_int64(rows->mapping.stmt, 1, (int64_t)next_change);
+        sqlite3_bind_int64(rows->mapping.stmt, 2, (int64_t)file->last_change);
+        rows->next_row = next_change;
+        rows->shape = &rows->mapping.shape;
+        rows->metadata = rows->shape->count;
+        return 0;
+}
+
 static int rows_next(struct rows *rows, const struct value **ret_row, uint64_t *ret_number)
 {
+        if (rows->mapping.stmt) {
+                *ret_number = rows->next_row++;
+                return result_next(&rows->mapping, ret_row);
+        }
         int r = rows->net ? netchanges_next(rows->net, ret_row)
                           : changes_next(rows->changes, ret_row);
         if (r > 0)
@@ -118,7 +143,9 @@ int filebytes_render(sqlite3 *db, const struct file_row *file, size_t size,
                 return -ENOTSUP;
         bool is_net = renderer->kind == RENDER_NET;
         _cleanup_(rows_close) struct rows rows = {0};
-        int r = (is_net ? open_net : open_all)(db, file, position->next_change, &rows);
+        int r = file->object_id == 0 ? open_mapping(db, file, position->next_change, &rows)
+                : is_net             ? open_net(db, file, position->next_change, &rows)
+                                     : open_all(db, file, position->next_change, &rows);
         if (r < 0)
                 return r;
         _cleanup_(render_release) struct render render = {0};

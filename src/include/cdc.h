@@ -302,6 +302,7 @@ struct cdc_file {
         int64_t mtime_ns;
         char from_lsn[21]; /* the digits of the name */
         char to_lsn[21];
+        bool is_mapping;   /* of lsn_time_mapping, not of an instance */
         bool is_withdrawn; /* by cleanup: found by name and inode for a while, not listed */
         uint8_t format;
 };
@@ -362,12 +363,16 @@ CDC_API uint64_t cdc_catalog_base_ino(const struct cdc_catalog *catalog);
 CDC_API int64_t cdc_catalog_mtime(const struct cdc_catalog *catalog);
 CDC_API void cdc_catalog_totals(
         const struct cdc_catalog *catalog, uint64_t *ret_files, uint64_t *ret_bytes);
+/* How many there are, but for the one that follows. */
 CDC_API size_t cdc_catalog_instances(const struct cdc_catalog *catalog);
 /* The first instance whose object_id is greater than `after`, or NULL. */
 CDC_API const struct cdc_instance *cdc_catalog_next_instance(
         const struct cdc_catalog *catalog, int64_t after);
 CDC_API const struct cdc_instance *cdc_catalog_find_object(
         const struct cdc_catalog *catalog, int64_t object_id);
+/* What has the files of lsn_time_mapping as its files of format 0, or NULL: no instance, without a
+ * name. Its base_ino is the directory's. */
+CDC_API const struct cdc_instance *cdc_catalog_mapping(const struct cdc_catalog *catalog);
 /* By its directory's name, exactly. */
 CDC_API const struct cdc_instance *cdc_catalog_find_instance(
         const struct cdc_catalog *catalog, const char *directory);

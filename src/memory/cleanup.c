@@ -100,8 +100,37 @@ static int move_mark(
         return r < 0 ? r : touch(store, now, object_id);
 }
 
+/* Files of lsn_time_mapping that lie before the database's interval go, and the open one begins
+ * with it, if it does not later. */
+static int withdraw_mapping(struct store *store, const struct cleanup_now *now, struct lsn lowest)
+{
+        sqlite3_stmt *stmt = NULL;
+        int r = store_statement(store,
+                "UPDATE cdcfs_files SET from_lsn = ?1"
+                " WHERE object_id = 0 AND to_lsn IS NULL AND from_lsn < ?1",
+                &stmt);
+        if (r == 0)
+                r = sql_bind_lsn(stmt, 1, lowest);
+        if (r == 0)
+                r = sql_run(stmt);
+        if (r == 0)
+                r = store_statement(store,
+                        "UPDATE cdcfs_files SET is_withdrawn = 1, withdrawn_ns = ?2"
+                        " WHERE object_id = 0 AND to_lsn < ?1 AND NOT is_withdrawn",
+                        &stmt);
+        if (r < 0)
+                return r;
+        sqlite3_bind_int64(stmt, 2, now->running_ns);
+        r = sql_bind_lsn(stmt, 1, lowest);
+        if (r == 0)
+                r = sql_run(stmt);
+        if (r < 0 || sqlite3_changes(store_db(store)) == 0)
+                return r;
+        return touch(store, now, 0);
+}
+
 /* The database's interval begins where the first of its instances' does. */
-static int raise_database(struct store *store)
+static int raise_database(struct store *store, const struct cleanup_now *now)
 {
         _cleanup_(sql_donep) sqlite3_stmt *stmt = NULL;
         struct lsn lowest;
@@ -110,7 +139,10 @@ static int raise_database(struct store *store)
                 r = sql_next(stmt);
         if (r <= 0)
                 return r;
-        return sql_column_lsn(stmt, 0, &lowest) ? state_set_min_lsn(store, lowest) : 0;
+        if (!sql_column_lsn(stmt, 0, &lowest))
+                return 0;
+        r = state_set_min_lsn(store, lowest);
+        return r < 0 ? r : withdraw_mapping(store, now, lowest);
 }
 
 /* ---- the job ---- */
@@ -236,7 +268,7 @@ static int raise_each(const struct job_run *run, unsigned *ret_raised)
                 r = raise_by_job(run, &instances.items[i]);
                 *ret_raised += r > 0;
         }
-        return r < 0 ? r : raise_database(run->store);
+        return r < 0 ? r : raise_database(run->store, run->now);
 }
 
 int cleanup_raise_all(struct store *store, const struct cleanup_now *now, int64_t retention_ns,
@@ -341,6 +373,6 @@ int cleanup_raise(struct store *store, const struct cleanup_now *now, int64_t ob
         if (r == 0)
                 r = move_mark(store, now, object_id, mark);
         if (r == 0)
-                r = raise_database(store);
+                r = raise_database(store, now);
         return r < 0 ? r : 1;
 }

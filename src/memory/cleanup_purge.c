@@ -212,18 +212,21 @@ static int purge_rows(struct store *store, const struct cleanup_now *now,
 
 /* Below every mark and every file that can still be opened, and never the last row, which the next
  * one is numbered after. The rows have numbers without holes. */
-static int purge_mapping(
-        struct store *store, const struct cleanup_limits *limits, struct cleanup_purge *purge)
+static int purge_mapping(struct store *store, const struct cleanup_now *now,
+        const struct cleanup_limits *limits, struct cleanup_purge *purge)
 {
         sqlite3_stmt *stmt = NULL;
-        int r = store_statement(store,
-                "DELETE FROM lsn_time_mapping WHERE"
-                "  rowid < (SELECT min(rowid) FROM lsn_time_mapping) + ?1"
-                "  AND rowid < (SELECT max(rowid) FROM lsn_time_mapping)"
-                "  AND start_lsn < (SELECT min(lsn) FROM"
-                "    (SELECT min(start_lsn) AS lsn FROM change_tables UNION ALL"
-                "     SELECT min(from_lsn) FROM cdcfs_files WHERE is_withdrawn))",
-                &stmt);
+        int r = remove_files(store, now, limits->linger_ns, 0, &purge->has_removed);
+        if (r == 0)
+                r = store_statement(store,
+                        "DELETE FROM lsn_time_mapping WHERE"
+                        "  rowid < (SELECT min(rowid) FROM lsn_time_mapping) + ?1"
+                        "  AND rowid < (SELECT max(rowid) FROM lsn_time_mapping)"
+                        "  AND start_lsn < (SELECT min(lsn) FROM"
+                        "    (SELECT min(start_lsn) AS lsn FROM change_tables UNION ALL"
+                        "     SELECT min(from_lsn) FROM cdcfs_files WHERE is_withdrawn OR "
+                        "object_id = 0))",
+                        &stmt);
         if (r < 0)
                 return r;
         sqlite3_bind_int64(stmt, 1, limits->threshold);
@@ -273,7 +276,7 @@ int cleanup_purge(struct store *store, const struct cleanup_now *now,
         if (r < 0)
                 return r;
         r = purge->phase == CLEANUP_ROWS ? purge_rows(store, now, limits, purge, problem)
-                                         : purge_mapping(store, limits, purge);
+                                         : purge_mapping(store, now, limits, purge);
         store_rollback(store); /* nothing, where it was committed */
         return r;
 }

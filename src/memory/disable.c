@@ -63,8 +63,10 @@ static int delete_orphans(struct store *store)
         if (r == 0)
                 r = count_instances(store, &left);
         if (r == 0 && left == 0)
-                r = sql_execute(
-                        store_db(store), "DELETE FROM cdc_jobs; DELETE FROM lsn_time_mapping");
+                r = sql_execute(store_db(store),
+                        "DELETE FROM cdc_jobs; DELETE FROM lsn_time_mapping;"
+                        "DELETE FROM cdcfs_files WHERE object_id = 0;"
+                        "DELETE FROM cdcfs_instances WHERE object_id = 0");
         return r;
 }
 

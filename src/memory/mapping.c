@@ -202,6 +202,28 @@ int mapping_find_lsn(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row)
         return 1;
 }
 
+int mapping_find_rows(sqlite3 *db, struct lsn from, struct lsn to, struct mapping_rows *ret_rows)
+{
+        _cleanup_(search_close) struct search search = {0};
+        struct border at_from = {.lsn = &from}, above_to = {.lsn = &to, .is_above = true};
+        struct mapping_row first, last;
+        int64_t begin = 0, end = 0;
+        int r = search_open(db, &search);
+        if (r == 0)
+                r = bisect(&search, &at_from, &begin);
+        if (r == 0)
+                r = bisect(&search, &above_to, &end);
+        if (r < 0 || begin >= end)
+                return r;
+        r = search_row(&search, begin, &first);
+        if (r == 0)
+                r = search_row(&search, end - 1, &last);
+        if (r < 0)
+                return r;
+        *ret_rows = (struct mapping_rows){begin, end - 1, first.end_ns, last.end_ns};
+        return 1;
+}
+
 int mapping_find_up_to(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row)
 {
         struct border border = {.lsn = &lsn, .is_above = true};

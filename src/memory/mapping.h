@@ -36,6 +36,13 @@ struct mapping_row {
  * left out; any other LSN that is not above the last row's: -EINVAL. */
 int mapping_append(struct store *store, struct state *state, const struct mapping_row *row);
 
+/* All rows with from <= LSN <= to, by their numbers (rowids). */
+struct mapping_rows {
+        int64_t first, last;
+        int64_t first_time_ns, last_time_ns; /* tran_end_time of the two */
+};
+/* 1, 0 where there are none, or negative errno. */
+int mapping_find_rows(sqlite3 *db, struct lsn from, struct lsn to, struct mapping_rows *ret_rows);
 /* The newest row up to this LSN. 1, 0, or negative errno. */
 int mapping_find_up_to(sqlite3 *db, struct lsn lsn, struct mapping_row *ret_row);
 /* Exactly this LSN: 1 or 0. All finders: 1 found, 0 not, negative errno. */

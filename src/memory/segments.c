@@ -117,6 +117,8 @@ int segments_open(struct segments *segments, struct store *store, int64_t object
         int r = read_has_net(store, object_id, &tally.has_net);
         if (r == 0)
                 r = open_files(segments, store, &tally, next_change);
+        if (r == 0)
+                r = segments_open_mapping(segments, store, start_lsn);
         return r < 0 ? r : segments_add_tally(segments, &tally);
 }
 
@@ -137,8 +139,6 @@ void segments_tally_add(struct segments_tally *tally, enum change_operation oper
         tally->deletes += operation == CHANGE_DELETE;
 }
 
-void segments_add(struct segments *segments, const struct change *change, uint64_t number,
-        int64_t commit_ns, int64_t now_ns)
 bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_object_id)
 {
         for (size_t i = 0; i < segments->count; i++) {
@@ -152,6 +152,8 @@ bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_
         return false;
 }
 
+void segments_add(struct segments *segments, const struct change *change, uint64_t number,
+        int64_t commit_ns, int64_t now_ns)
 {
         struct segments_tally *tally = find_tally(segments, change->object_id);
         if (tally)
@@ -159,8 +161,7 @@ bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_
                         commit_ns, now_ns);
 }
 
-/* Ends the open files of an instance, all formats. */
-static int close_files(struct store *store, const struct segments_tally *tally, struct lsn to_lsn,
+int segments_close_files(struct store *store, const struct segments_tally *tally, struct lsn to_lsn,
         int64_t segment, int64_t now_ns, unsigned *closed)
 {
         sqlite3_stmt *stmt = NULL;
@@ -237,7 +238,7 @@ static int close_one(struct segments *segments, struct store *store, struct segm
         struct segments_tally next = {.object_id = tally->object_id,
                 .from_lsn = lsn_increment(to_lsn),
                 .has_net = tally->has_net};
-        int r = close_files(store, tally, to_lsn, segment, now_ns, closed);
+        int r = segments_close_files(store, tally, to_lsn, segment, now_ns, closed);
         if (r == 0)
                 r = open_files(segments, store, &next, next_change);
         if (r == 0)
@@ -262,6 +263,8 @@ int segments_close(struct segments *segments, struct store *store,
                         r = close_one(segments, store, tally, to_lsn, segment, next_change, now_ns,
                                 ret_closed);
         }
+        if (r == 0)
+                r = segments_close_mapping(segments, store, to_lsn, segment, now_ns);
         return r;
 }
 

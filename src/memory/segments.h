@@ -7,9 +7,10 @@
  * two transactions; each instance's files take part if they have rows and are large or old enough
  * (design §5). The counts live in memory and are found again from the store at the start.
  *
- * It opens successors of what it closes, so that every recognised instance always has one open
- * file in each format, those of net changes only where it supports them. All are one file as to
- * where they begin and end, so that one of net changes may come out without a row.
+ * lsn_time_mapping has files too, which end at every border. It opens successors of what it closes,
+ * so that every recognised instance always has one open file in each format, those of net changes
+ * only where it supports them. All are one file as to where they begin and end, so that one of net
+ * changes may come out without a row.
  */
 #ifndef CDC_SEGMENTS_H
 #define CDC_SEGMENTS_H
@@ -94,12 +95,12 @@ void segments_add(struct segments *segments, const struct change *change, uint64
         int64_t commit_ns, int64_t now_ns);
 const struct segments_tally *segments_list(const struct segments *segments, size_t *ret_count);
 
-/* A border after to_lsn, in the caller's transaction: closes the files that take part, opens
 /* Once for every `step` bytes that an instance's open file grows: true with one of those. */
 bool segments_take_grown(struct segments *segments, uint64_t step, int64_t *ret_object_id);
 
- * their successors from to_lsn + 1 on and records the segment. *ret_closed: files closed (all
- * formats), 0 where none took part. */
+/* A border after to_lsn, in the caller's transaction: closes the files that take part, opens
+ * their successors from to_lsn + 1 on and records the segment. *ret_closed: files of
+ * instances closed (all formats), 0 where none took part. */
 int segments_close(struct segments *segments, struct store *store,
         const struct segments_limits *limits, struct lsn to_lsn, enum segments_cause cause,
         uint64_t next_change, int64_t now_ns, unsigned *ret_closed);

@@ -171,6 +171,8 @@ int segments_load(struct store *store, const struct files_format *formats, size_
                 if (instances.items[i].has_start)
                         r = load_one(segments, store, &instances.items[i]);
         }
+        if (r == 0 && segments->count > 0)
+                r = segments_load_mapping(segments, store);
         if (r < 0)
                 return r;
         *ret_segments = segments;
