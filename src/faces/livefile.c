@@ -256,25 +256,34 @@ static int locked_make_ready(struct livefile *livefile, sqlite3 *db, uint64_t en
         return r;
 }
 
-/* One that was forgotten since its size was told is looked at anew. */
-static int begin(struct livefile *livefile, sqlite3 *db)
+/* A larger size may have been told than is known here: one that was listed is told without a look
+ * at its bytes. And whoever is given fewer bytes than he was told takes that for the end. */
+static bool locked_may_be_short(const struct livefile *livefile, uint64_t offset, size_t size)
+{
+        return !livefile->is_whole && (!livefile->is_begun || offset + size > livefile->size);
+}
+
+static int catch_up(struct livefile *livefile, sqlite3 *db)
 {
         struct livefile_look look;
-        pthread_mutex_lock(&livefile->lock);
-        bool is_begun = livefile->is_begun;
-        pthread_mutex_unlock(&livefile->lock);
-        if (is_begun)
-                return 0;
         int r = livefile_look(db, livefile->ino, &look);
+        if (r == 0)
+                r = bring_up(livefile, db, look.end, true);
         if (r < 0)
                 return r == -ENOENT ? -ESTALE : r;
-        return bring_up(livefile, db, look.end, true);
+        pthread_mutex_lock(&livefile->lock);
+        livefile->is_whole |= !look.file.is_open && look.end == look.file.last_change;
+        pthread_mutex_unlock(&livefile->lock);
+        return 0;
 }
 
 int livefile_read(struct livefile *livefile, sqlite3 *db, uint64_t offset, void *buffer,
         size_t size, size_t *ret_size)
 {
-        int r = begin(livefile, db);
+        pthread_mutex_lock(&livefile->lock);
+        bool may_be_short = locked_may_be_short(livefile, offset, size);
+        pthread_mutex_unlock(&livefile->lock);
+        int r = may_be_short ? catch_up(livefile, db) : 0;
         if (r < 0)
                 return r;
         pthread_mutex_lock(&livefile->lock);
@@ -292,8 +301,9 @@ int livefile_try_read(
         struct livefile *livefile, uint64_t offset, void *buffer, size_t size, size_t *ret_size)
 {
         pthread_mutex_lock(&livefile->lock);
+        bool is_ready = !locked_may_be_short(livefile, offset, size);
         size = locked_clip(livefile, offset, size);
-        bool is_ready = livefile->is_begun && (size == 0 || livefile->spooled >= offset + size);
+        is_ready &= size == 0 || livefile->spooled >= offset + size;
         pthread_mutex_unlock(&livefile->lock);
         if (!is_ready)
                 return -EAGAIN;

@@ -15,8 +15,8 @@
  *              livefile_read(livefile, db, offset, buffer, size, &got);
  *      livefile_close(livefile);
  *
- * What reads give has at least the size that any stat has told, and grows with the next stat or
- * open, not by itself. A file that is closed and listed meanwhile stays readable here.
+ * What reads give has at least the size that anybody was told, here or in the listing. A file that
+ * is closed and listed meanwhile stays readable here to its end.
  *
  * Thread-safe; `db` is the calling thread's own connection, with no transaction open, used by the
  * call only.

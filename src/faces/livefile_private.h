@@ -28,6 +28,7 @@ struct livefile {
         pthread_cond_t moved; /* something below moved, or nobody is at work any more */
         bool is_working;      /* one thread renders, and owns what stands below */
         bool is_begun;        /* the header is rendered */
+        bool is_whole;        /* it is closed, and `size` is all of it */
         uint64_t size;        /* that may be shown: up to the end of a transaction */
         uint64_t next_change; /* all changes below it are in `size` */
         int64_t mtime_ns;
