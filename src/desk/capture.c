@@ -25,23 +25,30 @@ static const int64_t sync_every_ns = 100 * MS, cycle_every_ns = 20 * MS, watch_f
 /* What is left to be measured of a file when it is closed: so long do new rows stay unseen. */
 static const uint64_t grown_bytes = 512 << 10;
 
-void capture_close(struct capture *capture)
+/* Nothing is left in the log that is not captured and not in the database file. */
+static bool finish(struct capture *capture)
 {
         unsigned count;
+        if (!capture->reader || capture->is_failed || capture->is_stopped)
+                return false;
+        if (!capture->options.is_scan)
+                capture_scan(capture, &count);
+        return capture_sync(capture) == 0 && !capture->is_failed && capture_finish_log(capture);
+}
+
+void capture_close(struct capture *capture)
+{
         if (!capture)
                 return;
-        if (capture->reader && !capture->is_failed && !capture->is_stopped &&
-                !capture->options.is_scan) {
-                capture_scan(capture, &count);
-                capture_sync(capture);
-                if (!capture->is_failed && logreader_poll(capture->reader) == 0 &&
-                        logreader_unfilled(capture->reader) == 0)
-                        capture_drive_checkpoint(capture, false);
-                capture_sync(capture);
-        }
+        bool is_finished = finish(capture);
         logreader_close(capture->reader);
         checkpoint_close(&capture->checkpoint);
-        database_close(capture->database);
+        /* A log that stays behind is recovered by whoever comes next, which must not happen to
+         * frames without checksum; one that is not captured must stay. */
+        if (is_finished)
+                database_leave(capture->database);
+        else
+                database_close(capture->database);
         segments_free(capture->segments);
         sessions_free(capture->sessions);
         instances_release(&capture->instances);

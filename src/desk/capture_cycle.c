@@ -307,6 +307,26 @@ static int checkpoint_under_barrier(struct capture *capture, int64_t limit_ns)
         return r == -EAGAIN ? 0 : r;
 }
 
+static uint64_t unsigned_frames(const struct capture *capture)
+{
+        struct logreader_statistics statistics;
+        logreader_statistics(capture->reader, &statistics);
+        return statistics.unsigned_frames;
+}
+
+/* Frames without checksum (SQLite up to 3.49) end the log for whoever recovers it: older frames
+ * before them would hide what was copied. So a log that has any is emptied as soon as it can be. */
+static int cut_unsigned(struct capture *capture)
+{
+        uint64_t count = unsigned_frames(capture);
+        if (count == capture->unsigned_cut || !capture->is_anchored)
+                return 0;
+        int r = checkpoint_empty(&capture->checkpoint);
+        if (r == 0)
+                capture->unsigned_cut = count;
+        return r == -EAGAIN ? 0 : r;
+}
+
 static int anchor_and_note(struct capture *capture)
 {
         int r = anchor(capture);
@@ -359,11 +379,21 @@ static int checkpoint_in_parts(struct capture *capture)
 int capture_drive_checkpoint(struct capture *capture, bool is_idle)
 {
         uint32_t unfilled = logreader_unfilled(capture->reader);
+        bool is_urgent = is_idle || unsigned_frames(capture) != capture->unsigned_cut;
+        int r = 0;
         if (unfilled == 0)
-                return is_whole(capture) && !capture->is_anchored ? anchor_and_note(capture) : 0;
-        if ((unfilled < CHECKPOINT_FRAMES && !is_idle) || capture->is_barrier_wanted)
-                return 0;
-        return checkpoint_in_parts(capture);
+                r = is_whole(capture) && !capture->is_anchored ? anchor_and_note(capture) : 0;
+        else if ((unfilled >= CHECKPOINT_FRAMES || is_urgent) && !capture->is_barrier_wanted)
+                r = checkpoint_in_parts(capture);
+        return r < 0 ? r : cut_unsigned(capture);
+}
+
+bool capture_finish_log(struct capture *capture)
+{
+        if (logreader_poll(capture->reader) != 0 || capture_drive_checkpoint(capture, true) < 0 ||
+                capture_sync(capture) < 0)
+                return false;
+        return logreader_poll(capture->reader) == 0 && is_whole(capture);
 }
 
 bool capture_is_log_long(const struct capture *capture)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "desk/resume.h"
 #include "faces/render.h"
@@ -16,7 +17,12 @@
 #include "memory/history.h"
 #include "memory/mapping.h"
 
-enum { HEADER_TRIES = 50, OPEN_PART_NS = 50000000 /* until it is measured */ };
+enum {
+        HEADER_TRIES = 50,
+        OPEN_PART_NS = 50000000, /* until it is measured */
+        STEP_BACK_TRIES = 2000,
+        STEP_BACK_PAUSE_NS = 5000000,
+};
 
 static int copy_directory(struct capture *capture)
 {
@@ -172,16 +178,58 @@ static int take_up(struct capture *capture, enum resume_verdict verdict, const c
         return r;
 }
 
-/* Decides with the pin held and writes the decision; the pin is the reader's from here on. */
-static int go_on(struct capture *capture, struct pin *pin)
+/* Frame of the log, as the header names it, up to which everything was captured. */
+static uint32_t captured_frame(const struct capture *capture, const struct database_header *header)
+{
+        bool is_same = memcmp(header->salt, capture->state.wal_salt, sizeof(header->salt)) == 0;
+        return is_same ? capture->state.wal_frame : 0;
+}
+
+/* A new pin stands at what is committed now, and checkpoints may copy up to there; what lies behind
+ * the captured position must stay as it is. 1 if it does from now on, 0 if a checkpoint would not
+ * end. */
+static int step_back(struct capture *capture, struct pin *pin, struct database_header *header)
+{
+        const struct timespec pause = {.tv_nsec = STEP_BACK_PAUSE_NS};
+        for (int i = 0; i < STEP_BACK_TRIES; i++) {
+                uint32_t frame = captured_frame(capture, header);
+                if (frame > header->max_frame)
+                        return 1; /* commits were taken back: a gap in any case */
+                int r = pin_step_back(pin, frame, header);
+                if (r == 0 && captured_frame(capture, header) == frame)
+                        return 1;
+                if (r < 0 && r != -EAGAIN)
+                        return r;
+                if (r == -EAGAIN)
+                        nanosleep(&pause, NULL);
+                r = read_header(capture, header);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int decide(struct capture *capture, struct pin *pin, bool is_new_pin,
+        enum resume_verdict *ret_verdict, const char **ret_cause)
 {
         struct database_header header;
-        enum resume_verdict verdict = RESUME_GAP;
-        const char *cause = NULL;
         int r = read_header(capture, &header);
-        if (r == 0)
-                r = resume_decide(capture->database, &capture->identity, &header, &capture->state,
-                        &verdict, &cause);
+        if (r == 0 && is_new_pin && capture->state.generation != 0) {
+                r = step_back(capture, pin, &header);
+                if (r <= 0)
+                        return r;
+        }
+        return r < 0 ? r
+                     : resume_decide(capture->database, &capture->identity, &header,
+                               &capture->state, ret_verdict, ret_cause);
+}
+
+/* Decides with the pin held and writes the decision; the pin is the reader's from here on. */
+static int go_on(struct capture *capture, struct pin *pin, bool is_new_pin)
+{
+        enum resume_verdict verdict = RESUME_GAP;
+        const char *cause = "a checkpoint ran while capture began";
+        int r = decide(capture, pin, is_new_pin, &verdict, &cause);
         if (r < 0) {
                 pin_close(pin);
                 return r;
@@ -210,15 +258,16 @@ int capture_reopen(struct capture *capture, struct problem *problem)
         logreader_close(steal(capture->reader));
         segments_free(steal(capture->segments));
         state_release(&capture->state);
+        bool is_new_pin = !pin;
         int r = state_load(capture->store, &capture->state);
-        if (r == 0 && !pin)
+        if (r == 0 && is_new_pin)
                 r = pin_open(capture->database, &pin);
         if (r < 0) {
                 pin_close(pin);
                 return problem_set(
                         problem, -r, 0, "cannot pin %s: %s", capture->options.source, strerror(-r));
         }
-        r = go_on(capture, pin);
+        r = go_on(capture, pin, is_new_pin);
         if (r < 0)
                 return problem_set(problem, -r, 0, "cannot go on with %s: %s (%s)",
                         capture->options.source, strerror(-r), store_error(capture->store));

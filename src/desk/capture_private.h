@@ -61,6 +61,7 @@ struct capture {
         int64_t moved_ns;       /* when something last moved */
         int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
         int64_t retry_ns;       /* pause after a failure: grows */
+        uint64_t unsigned_cut;  /* of the frames without checksum: how many were cut with the log */
         bool is_barrier_wanted; /* and could not be had just now */
         uint32_t seen_frames;   /* length of the log when it was looked at last, */
         int64_t seen_ns;        /* and when that was */
@@ -91,6 +92,8 @@ bool capture_is_log_long(const struct capture *capture);
 int capture_make_way(struct capture *capture, int64_t now);
 /* Checkpoints where they are due. */
 int capture_drive_checkpoint(struct capture *capture, bool is_idle);
+/* Captures what is committed and copies all of the log; true if that is how it stands. */
+bool capture_finish_log(struct capture *capture);
 /* Closes a segment in a store transaction of its own. */
 int capture_close_segment(struct capture *capture, enum segments_cause cause, unsigned *ret_closed);
 

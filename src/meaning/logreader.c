@@ -148,12 +148,11 @@ static int open_base(
                 reader->base = *position;
         else
                 r = begin_at_header(reader, generation);
-        if (r == 0 && is_same_wal(reader))
-                r = load_frames(reader);
-        else if (r == 0)
-                reader->base.is_backfilled = true;
+        /* A base that is in the database file, whole, needs no frames; they may be overwritten. */
         if (r == 0)
                 forget_backfilled(reader);
+        if (r == 0 && !reader->base.is_backfilled)
+                r = load_frames(reader);
         return r < 0 ? r : load_schema(reader);
 }
 

@@ -51,6 +51,12 @@ int checkpoint_run(
         return 0;
 }
 
+int checkpoint_empty(struct checkpoint *checkpoint)
+{
+        return problem_errno(sqlite3_wal_checkpoint_v2(
+                checkpoint->database->files, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL));
+}
+
 int checkpoint_take_barrier(struct checkpoint *checkpoint, int64_t limit_ns)
 {
         int64_t end = clock_monotonic(NULL) + limit_ns;

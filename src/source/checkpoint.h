@@ -25,6 +25,10 @@ void checkpoint_close(struct checkpoint *checkpoint);
  * (busy all that time), -EIO. */
 int checkpoint_run(struct checkpoint *checkpoint, int64_t limit_ns, uint32_t *ret_frames,
         uint32_t *ret_copied);
+/* Empties the log, whose frames are all in the database file, while the pin stands on read-lock 0.
+ * The one checkpoint that is not PASSIVE: it takes the write lock before it looks at the header.
+ * 0, -EAGAIN (a writer or reader is in the way), -EIO. */
+int checkpoint_empty(struct checkpoint *checkpoint);
 /* Takes the write lock with at most limit_ns of retries; one that is held is kept. 0, or -EAGAIN:
  * another writer has it. */
 int checkpoint_take_barrier(struct checkpoint *checkpoint, int64_t limit_ns);

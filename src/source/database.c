@@ -143,6 +143,12 @@ int database_open(const char *path, struct database **ret_database, struct probl
         return 0;
 }
 
+void database_leave(struct database *database)
+{
+        sqlite3_db_config(database->files, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+        database_close(database);
+}
+
 void database_close(struct database *database)
 {
         if (!database)
@@ -223,7 +229,7 @@ bool database_same_commit(const struct database_header *a, const struct database
 
 /* ---- read marks, as the file format has them ---- */
 
-enum { LOCK_MARK = 3, MARKS = 5 }; /* lock 3 + i is that of mark i */
+enum { LOCK_CHECKPOINT = 1, LOCK_MARK = 3, MARKS = 5 }; /* lock 3 + i is that of mark i */
 static const uint32_t UNUSED = 0xffffffff;
 
 int database_file(sqlite3 *connection, sqlite3_file **ret_file)
@@ -286,6 +292,32 @@ int database_hold_mark(const struct database *database, sqlite3_file *file,
                 return mark;
         database_release_mark(file, mark);
         return -EAGAIN;
+}
+
+/* With the lock of the one checkpointer in hand: one that had looked at the marks before would copy
+ * by what it saw. */
+static int hold_behind(const struct database *database, sqlite3_file *file, uint32_t frame,
+        struct database_header *ret_header)
+{
+        int mark = set_any_mark(database, file, 0, frame);
+        if (mark < 0 || mark_lock(file, mark, SQLITE_SHM_LOCK | SQLITE_SHM_SHARED) != SQLITE_OK)
+                return -EAGAIN;
+        __sync_synchronize();
+        if (*mark_value(database, mark) == frame && database_header(database, ret_header) == 0)
+                return mark;
+        database_release_mark(file, mark);
+        return -EAGAIN;
+}
+
+int database_hold_mark_behind(const struct database *database, sqlite3_file *file, uint32_t frame,
+        struct database_header *ret_header)
+{
+        int (*lock)(sqlite3_file *, int, int, int) = file->pMethods->xShmLock;
+        if (lock(file, LOCK_CHECKPOINT, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) != SQLITE_OK)
+                return -EAGAIN;
+        int mark = hold_behind(database, file, frame, ret_header);
+        lock(file, LOCK_CHECKPOINT, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+        return mark;
 }
 
 void database_release_mark(sqlite3_file *file, int mark)

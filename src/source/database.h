@@ -48,6 +48,9 @@ struct database_header {
  * it is no database, else as problem_errno. */
 int database_open(const char *path, struct database **ret_database, struct problem *problem);
 void database_close(struct database *database);
+/* Closes as any SQLite connection does: the last one out copies the log and removes it. For when
+ * everything in the log is captured and no other connection of this process is open. */
+void database_leave(struct database *database);
 /* One more connection, set up as told above. 0 or as problem_errno. */
 int database_connect(const struct database *database, sqlite3 **ret_connection);
 /* 0, or -EAGAIN if no consistent copy could be read: a writer is just publishing, or died in the
@@ -63,6 +66,11 @@ bool database_same_commit(const struct database_header *a, const struct database
  * mark, or -EAGAIN if the commit is not the last any more or no mark is free. */
 int database_hold_mark(const struct database *database, sqlite3_file *file,
         const struct database_header *at, int other_than);
+/* The same at an older commit, `frame` of the WAL, while no checkpoint runs, so that from then on
+ * none copies what lies behind it. *ret_header: as of that moment; it tells what had been copied
+ * before. The mark, or -EAGAIN if a checkpoint runs or no mark is free. */
+int database_hold_mark_behind(const struct database *database, sqlite3_file *file, uint32_t frame,
+        struct database_header *ret_header);
 void database_release_mark(sqlite3_file *file, int mark);
 /* The file of a connection, which reads once so that the wal-index is open. */
 int database_file(sqlite3 *connection, sqlite3_file **ret_file);

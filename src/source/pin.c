@@ -107,6 +107,19 @@ int pin_step_aside(struct pin *pin, const struct database_header *captured)
         return 0;
 }
 
+int pin_step_back(struct pin *pin, uint32_t frame, struct database_header *ret_header)
+{
+        int r = open_holder(pin);
+        if (r < 0)
+                return r;
+        int mark = database_hold_mark_behind(pin->database, pin->file, frame, ret_header);
+        if (mark < 0)
+                return mark;
+        release(pin);
+        pin->mark = mark;
+        return 0;
+}
+
 void pin_close(struct pin *pin)
 {
         if (!pin)

@@ -32,6 +32,12 @@ void pin_release_previous(struct pin *pin);
  * the last header; everything up to it is durable. 0, also where there is no need; -EAGAIN if
  * something is new, or no other mark is free; else as problem_errno. The pin holds in any case. */
 int pin_step_aside(struct pin *pin, const struct database_header *captured);
+/* Stands on a read mark at an older commit, `frame` of the WAL that the header names, where capture
+ * left off: a new read transaction would let checkpoints copy all that is committed now.
+ * *ret_header: as of then; no checkpoint runs at that moment, and none will copy what lies behind
+ * the frame. 0, -EAGAIN if a checkpoint runs or no mark is free (the pin holds as before), else as
+ * problem_errno. */
+int pin_step_back(struct pin *pin, uint32_t frame, struct database_header *ret_header);
 void pin_close(struct pin *pin);
 
 #endif
