@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include "ground/cleanup.h"
-#include "ground/clock.h"
 #include "memory/instances.h"
 #include "memory/mapping.h"
 #include "memory/segments_private.h"
@@ -37,7 +36,6 @@ static int add_directory(struct store *store)
 {
         sqlite3_stmt *stmt = NULL;
         uint64_t base_ino = 0;
-        int64_t now_ns = clock_wall(NULL);
         int r = store_statement(store, "SELECT 1 FROM cdcfs_instances WHERE object_id = 0", &stmt);
         if (r == 0)
                 r = sql_next(stmt);
@@ -48,13 +46,12 @@ static int add_directory(struct store *store)
         if (r == 0)
                 r = store_statement(store,
                         "INSERT INTO cdcfs_instances(object_id, base_ino, schema_rowid, sql,"
-                        "  rowid_name, create_time_ns, changed_ns) VALUES(0, ?1, 0, '', '', ?2, "
-                        "?2)",
+                        "  rowid_name, create_time_ns, changed_ns)"
+                        " SELECT 0, ?1, 0, '', '', last_mtime_ns, last_mtime_ns FROM cdcfs_state",
                         &stmt);
         if (r < 0)
                 return r;
         sqlite3_bind_int64(stmt, 1, (int64_t)base_ino);
-        sqlite3_bind_int64(stmt, 2, now_ns);
         return sql_run(stmt);
 }
 
