@@ -2,8 +2,9 @@
 # packages.sh: installs what a script needs and the system lacks. For bash; sourced by quickstart
 # and tests/run.
 #
-# An item is package:command (there if the command is) or package=module (there if pkg-config
-# knows the module), so that what was installed in another way counts too.
+# An item is package:command (there if the command is), package=module (there if pkg-config knows
+# the module) or package@pattern (there if a file is), so that what was installed in another way
+# counts too.
 
 needs_to_build=(gcc:gcc meson:meson ninja-build:ninja pkg-config:pkg-config
         libfuse3-dev=fuse3 libsqlite3-dev=sqlite3 libjansson-dev=jansson libmd-dev=libmd)
@@ -12,6 +13,7 @@ is_there() { # ITEM
         case $1 in
         *:*) command -v "${1#*:}" >/dev/null ;;
         *=*) command -v pkg-config >/dev/null && pkg-config --exists "${1#*=}" ;;
+        *@*) compgen -G "${1#*@}" >/dev/null ;;
         esac
 }
 
@@ -35,7 +37,7 @@ apt_install() { # PACKAGE…
 install_missing() { # ITEM…
         local item missing=()
         for item; do
-                is_there "$item" || missing+=("${item%%[:=]*}")
+                is_there "$item" || missing+=("${item%%[:=@]*}")
         done
         [ ${#missing[@]} -gt 0 ] || return 0
         echo "missing: ${missing[*]}" >&2
