@@ -76,7 +76,8 @@ class Agent:
         self.database = database
         self.mountpoint = mount
         if mount:
-            os.makedirs(mount, exist_ok=True)
+            if not is_dead(mount):  # a dead one is the new agent's to take away
+                os.makedirs(mount, exist_ok=True)
             command = [CDCFS, database, mount, "-f"]
             for name, value in (options or {}).items():
                 command += ["-o", f"{name}={value}"]
