@@ -298,11 +298,11 @@ void options_print_help(FILE *file)
               "  -f                    stay in the foreground\n"
               "  -h, --help            print this help\n"
               "  -V, --version         print the version\n\n"
-              "Options of -o:\n",
+              "Options, more than one with commas between them:\n",
                 file);
         for (const struct option_row *row = table; row->name; row++) {
                 const char *argument = row->argument ? row->argument : "";
-                fprintf(file, "  %s%s%*s%s\n", row->name, argument,
+                fprintf(file, "  -o %s%s%*s%s\n", row->name, argument,
                         (int)(22 - strlen(row->name) - strlen(argument)), "", row->help);
         }
         fputs("\nExit status: 0 mounted (with -f: unmounted), 2 usage, 3 database, 4 mount,\n"
