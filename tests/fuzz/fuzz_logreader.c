@@ -30,14 +30,13 @@ static const char schema[] =
         "CREATE TABLE t1(a INTEGER PRIMARY KEY, b);"
         "CREATE TABLE t2(a TEXT PRIMARY KEY, b) WITHOUT ROWID;"
         "CREATE TABLE t3(a, b); CREATE INDEX i3 ON t3(a);";
-#define NUMBERS(n)                                                                                 \
-        "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < " #n ") "
-static const char rows[] = NUMBERS(
-        60) "INSERT INTO t1 SELECT i, zeroblob(i % 9 * 100) FROM "
-            "n;" NUMBERS(60) "INSERT INTO t2 SELECT 'k' || i, zeroblob(i % "
-                             "9 * 100) FROM n;" NUMBERS(60) "INSERT INTO t3 SELECT i, "
-                                                            "zeroblob(i % 5 * 30) FROM n;"
-                                                            "PRAGMA wal_checkpoint(TRUNCATE);";
+static const char rows[] =
+        "CREATE TEMP VIEW n(i) AS WITH RECURSIVE x(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM x "
+        "WHERE i < 60) SELECT i FROM x;"
+        "INSERT INTO t1 SELECT i, zeroblob(i % 9 * 100) FROM n;"
+        "INSERT INTO t2 SELECT 'k' || i, zeroblob(i % 9 * 100) FROM n;"
+        "INSERT INTO t3 SELECT i, zeroblob(i % 5 * 30) FROM n;"
+        "PRAGMA wal_checkpoint(TRUNCATE);";
 static const char work[] =
         "UPDATE t1 SET b = 'x' WHERE a % 7 = 0; DELETE FROM t2 WHERE a > 'k3';"
         "BEGIN; INSERT INTO t3 SELECT a + 100, b FROM t1; DELETE FROM t1 WHERE a < 20; COMMIT;"
