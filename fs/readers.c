@@ -44,7 +44,7 @@ static bool is_over(struct job *job)
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (job->interrupted_s == 0)
                 job->interrupted_s = now.tv_sec;
-        return now.tv_sec - job->interrupted_s >= READERS_GRACE_S;
+        return now.tv_sec - job->interrupted_s > READERS_GRACE_S;
 }
 
 /* Takes those out of the queue whose time is over, as a list. With the lock. */

@@ -172,30 +172,6 @@ Test(content, keeps_what_was_used_last)
         close_fixture(&f);
 }
 
-Test(content, holds_on_to_the_bytes_of_a_file_that_goes)
-{
-        struct fixture f;
-        open_fixture(&f, 100000);
-        add_file(&f, 30000, 100);
-        add_file(&f, 30000, 100);
-        struct file_row file = file_at(&f, 0, 1);
-        struct content *content = NULL;
-        cr_assert_eq(content_open(f.pool, f.db, file.ino, &content), 0);
-        store_fixture_check(
-                sql_execute(f.db, "UPDATE cdcfs_files SET is_withdrawn = 1 WHERE ordinal = 1"),
-                "withdraw");
-        cr_assert_eq(content_pool_keep(f.pool, f.db), 0);
-        store_fixture_check(sql_execute(f.db, "DELETE FROM main_t_CT WHERE id <= 30000"), "purge");
-        struct file_row other = file_at(&f, 0, 2);
-        cr_expect(is_read_right(&f, &other));
-        cr_expect(is_read_right(&f, &file));
-        content_close(content);
-        other = file_at(&f, 0, 2);
-        cr_expect(is_read_right(&f, &other));
-        cr_expect_leq(content_pool_bytes(f.pool), 1200000, "nothing is kept for nobody");
-        close_fixture(&f);
-}
-
 Test(content, refuses_what_does_not_come_out_as_it_was_measured)
 {
         static const char *const changes[] = {

@@ -139,16 +139,6 @@ static struct shelf_piece *pool_take_pieces(struct content *content)
         return pieces;
 }
 
-static void pool_unkeep(struct content *content)
-{
-        for (size_t i = 0; i < content->mark_count; i++) {
-                struct shelf_piece *piece = content->marks[i].piece;
-                if (piece)
-                        shelf_keep(piece, false);
-        }
-        content->is_kept = false;
-}
-
 /* ---- contents ---- */
 
 int content_add_mark(struct content *content, struct filebytes_position position)
@@ -326,7 +316,7 @@ void content_close(struct content *content)
         pthread_mutex_lock(&pool->lock);
         if (--content->handles == 0) {
                 pool->idle_count++;
-                pool_unkeep(content);
+                content_unkeep(content);
         }
         struct content *gone = pool_take_idle(pool);
         if (gone)
@@ -337,55 +327,6 @@ void content_close(struct content *content)
         shelf_free_pieces(pieces);
         if (gone)
                 content_free(gone);
-}
-
-/* ---- files that go ---- */
-
-/* Handles of all files that have one. */
-static int take_open(struct content_pool *pool, struct content ***ret_contents, size_t *ret_count)
-{
-        size_t count = 0;
-        pthread_mutex_lock(&pool->lock);
-        for (struct content *content = pool->newest; content; content = content->older)
-                count += content->handles > 0 && !content->is_range;
-        struct content **contents = calloc(count + 1, sizeof(struct content *));
-        count = 0;
-        for (struct content *content = pool->newest; contents && content;
-                content = content->older) {
-                if (content->handles == 0 || content->is_range)
-                        continue;
-                content->handles++;
-                contents[count++] = content;
-        }
-        pthread_mutex_unlock(&pool->lock);
-        if (!contents)
-                return -ENOMEM;
-        *ret_contents = contents;
-        *ret_count = count;
-        return 0;
-}
-
-static int keep(struct content *content, sqlite3 *db)
-{
-        struct file_row file;
-        int r = files_find_ino(db, content->file.ino, &file);
-        if (r <= 0 || !file.is_withdrawn)
-                return r < 0 ? r : 0;
-        return content_render_whole(content, db);
-}
-
-int content_pool_keep(struct content_pool *pool, sqlite3 *db)
-{
-        _cleanup_free_ struct content **contents = NULL;
-        size_t count = 0;
-        int result = take_open(pool, &contents, &count);
-        for (size_t i = 0; i < count; i++) {
-                int r = keep(contents[i], db);
-                if (r < 0 && result == 0)
-                        result = r;
-                content_close(contents[i]);
-        }
-        return result;
 }
 
 /* ---- life ---- */

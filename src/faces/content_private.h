@@ -4,6 +4,7 @@
  *
  *   content.c          the pool and its handles
  *   content_read.c     rendering, measuring and reading
+ *   content_keep.c     files that were withdrawn
  */
 #ifndef CDC_CONTENT_PRIVATE_H
 #define CDC_CONTENT_PRIVATE_H
@@ -61,6 +62,13 @@ int content_add_mark(struct content *content, struct filebytes_position position
  * each when he has let go of it. */
 void content_take_surplus(struct content_pool *pool, struct shelf_piece *ret[CONTENT_SHELVES]);
 void content_free_surplus(struct shelf_piece *surplus[CONTENT_SHELVES]);
+/* Where the piece at a mark ends by what is known: the next mark, or the end of the file. With the
+ * lock, as all that follow but the last. */
+uint64_t content_end_of(const struct content *content, size_t index);
+/* The piece at a mark is rendered, by this thread or another; the lock is let go of meanwhile. */
+int content_step(struct content *content, sqlite3 *db, size_t index);
+/* Its pieces need not stay any more. */
+void content_unkeep(struct content *content);
 /* Renders what is not on a shelf and keeps it there. */
 int content_render_whole(struct content *content, sqlite3 *db);
 

@@ -75,8 +75,7 @@ static int put(struct content *content, size_t index, const struct buf *buf)
 
 /* ---- rendering ---- */
 
-/* Where the piece at a mark ends by what is known: the next mark, or the end of the file. */
-static uint64_t end_of(const struct content *content, size_t index)
+uint64_t content_end_of(const struct content *content, size_t index)
 {
         if (index + 1 < content->mark_count)
                 return content->marks[index + 1].position.offset;
@@ -118,7 +117,7 @@ static int render(struct content *content, sqlite3 *db, size_t index)
         struct filebytes_position position = content->marks[index].position, end = position;
         bool is_last = index + 1 == content->mark_count && !content->is_whole;
         size_t size = is_last ? filebytes_piece(position.offset)
-                              : (size_t)(end_of(content, index) - position.offset);
+                              : (size_t)(content_end_of(content, index) - position.offset);
         _cleanup_(buf_release) struct buf buf = BUF_INIT;
         content->marks[index].is_rendering = true;
         content_unlock(content);
@@ -159,8 +158,7 @@ static void wait_a_moment(struct content *content)
         pthread_cond_timedwait(&content->moved, &content->pool->lock, &until);
 }
 
-/* The piece at a mark is rendered, by this thread or another. With the lock. */
-static int step(struct content *content, sqlite3 *db, size_t index)
+int content_step(struct content *content, sqlite3 *db, size_t index)
 {
         if (content->is_bad)
                 return content->is_range ? -ESTALE : -EIO;
@@ -178,39 +176,8 @@ int content_measure(struct content *content, sqlite3 *db, const struct content_s
                 content_unlock(content);
                 bool is_stopped = stop && stop->is_stopped(stop->context);
                 content_lock(content);
-                r = is_stopped ? -EINTR : step(content, db, content->mark_count - 1);
+                r = is_stopped ? -EINTR : content_step(content, db, content->mark_count - 1);
         }
-        content_unlock(content);
-        return r;
-}
-
-/* On a shelf, or known to be empty. With the lock. */
-static bool is_there(const struct content *content, size_t index)
-{
-        const struct content_mark *mark = &content->marks[index];
-        return mark->piece || end_of(content, index) == mark->position.offset;
-}
-
-/* With the lock. Marks are added meanwhile. */
-static int render_all(struct content *content, sqlite3 *db)
-{
-        int r = 0;
-        for (size_t i = 0; r == 0 && i < content->mark_count; i++) {
-                while (r == 0 && !is_there(content, i))
-                        r = step(content, db, i);
-        }
-        return r;
-}
-
-int content_render_whole(struct content *content, sqlite3 *db)
-{
-        content_lock(content);
-        content->is_kept = true;
-        for (size_t i = 0; i < content->mark_count; i++) {
-                if (content->marks[i].piece)
-                        shelf_keep(content->marks[i].piece, true);
-        }
-        int r = render_all(content, db);
         content_unlock(content);
         return r;
 }
@@ -261,7 +228,7 @@ static int read_all(
                 if (content->marks[index].piece)
                         r = copy(content, index, offset, buffer, size, &got);
                 else
-                        r = db ? step(content, db, index) : -EAGAIN;
+                        r = db ? content_step(content, db, index) : -EAGAIN;
                 offset += got;
                 buffer += got;
                 size -= got;
