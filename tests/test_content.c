@@ -281,6 +281,33 @@ Test(content, a_range_is_measured_once_and_has_a_number_of_its_own)
         close_fixture(&f);
 }
 
+Test(content, many_ranges_that_are_open_keep_to_the_budget)
+{
+        enum { BUDGET = 1 << 20, RANGES = 25 };
+        struct fixture f;
+        open_fixture(&f, BUDGET);
+        files_fixture_commit(&f.files, f.object_id, 20000, 100);
+        struct content *contents[RANGES];
+        for (unsigned i = 0; i < RANGES; i++) {
+                struct file_row range = range_of(&f, i % 2, 1 + i, 15000 + i);
+                cr_assert_eq(content_open_range(f.pool, &range, &contents[i]), 0);
+                cr_assert_eq(content_measure(contents[i], f.db, NULL), 0);
+                cr_expect_leq(content_pool_bytes(f.pool), BUDGET + (BUDGET >> 4));
+        }
+        for (unsigned i = 0; i < RANGES; i++) {
+                struct file_row range = range_of(&f, i % 2, 1 + i, 15000 + i);
+                _cleanup_(buf_release) struct buf whole = BUF_INIT;
+                render_whole(&f, &range, &whole);
+                char last[200];
+                size_t got = 0;
+                cr_assert_eq(content_read(contents[i], f.db, whole.size - 100, last, 200, &got), 0);
+                cr_expect_eq(got, 100);
+                cr_expect_eq(memcmp(last, whole.data + whole.size - 100, 100), 0);
+                content_close(contents[i]);
+        }
+        close_fixture(&f);
+}
+
 Test(content, an_empty_range_is_its_header)
 {
         struct fixture f;
