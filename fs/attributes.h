@@ -18,7 +18,10 @@
 #define ATTRIBUTES_DIRECTORY 1.0
 /* A range may become invalid: its name is looked up again, and then asked for again. */
 #define ATTRIBUTES_RANGE 1.0
-#define ATTRIBUTES_LIVE 1.0 /* and the kernel is told of growth */
+/* Of a file that grows the kernel asks at every stat and read. To believe it for a while and be
+ * told of growth would not do: a notice that comes while the kernel asks makes it drop the answer,
+ * and a read then ends before the size that fstat has just given (tar fills that up with NULs). */
+#define ATTRIBUTES_LIVE 0.0
 
 /* Owner, group and mode that all nodes have. */
 struct attributes_owner {

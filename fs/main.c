@@ -171,8 +171,7 @@ static int start_rooms(struct program *program)
         int r = -ENOMEM;
         server->documents = documents_new();
         server->ranges = ranges_new();
-        server->growth = growth_new();
-        if (server->documents && server->ranges && server->growth)
+        if (server->documents && server->ranges)
                 r = readers_start(READERS_COUNT, &server->readers);
         if (r == 0)
                 r = readers_start(READERS_RANGE_COUNT, &server->range_readers);
@@ -235,7 +234,6 @@ static void stop(struct program *program)
         cdc_view_close(server->view);
         cdc_engine_stop(server->engine);
         notify_free(program->notify);
-        growth_free(server->growth);
         if (program->notify)
                 buffers_release(&server->buffers);
 }

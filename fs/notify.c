@@ -15,7 +15,6 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "growth.h"
 #include "invalidate.h"
 #include "server.h"
 
@@ -86,10 +85,7 @@ static int look(struct notify *notify)
                 logger_line(notify->logger, CDC_LOG_WARNING, "cannot read '%s': %s",
                         cdc_view_store(server->view), strerror(-r));
         notify->last_error = r < 0 ? r : 0;
-        if (r < 0)
-                return 0;
-        growth_tell(server->growth, server->session);
-        return invalidate_news(&notify->told, server->session, server->view);
+        return r < 0 ? 0 : invalidate_news(&notify->told, server->session, server->view);
 }
 
 static void *run(void *context)

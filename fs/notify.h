@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * notify: one thread that looks for news in the store and tells the kernel which of its caches
- * are out of date: names that came and went, and sizes of files that grow.
+ * are out of date: names that came and went. Sizes of files that grow are never cached.
  *
  * News comes from the engine of this process (its wakeup callback is notify_wake), or, in a
  * viewer, from inotify on the store's WAL. It works by comparing the catalog that it last told of
- * with the newest one, and by having the kernel ask again for sizes that it was told. Calls into
- * the kernel may wait for requests in flight: therefore a thread of its own, which holds no lock
- * meanwhile, and which must be stopped while requests are still answered, or once the mount is
- * gone.
+ * with the newest one. Calls into the kernel may wait for requests in flight: therefore a thread
+ * of its own, which holds no lock meanwhile, and which must be stopped while requests are still
+ * answered, or once the mount is gone.
  */
 #ifndef CDCFS_NOTIFY_H
 #define CDCFS_NOTIFY_H

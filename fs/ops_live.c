@@ -3,8 +3,7 @@
  * ops_live: names and attributes of the files that are not listed yet.
  *
  * Their size is found by rendering what has come since the last question. If that is much, one of
- * the readers does it, so that the workers stay free. The number is noted for the notifier before
- * the store is asked: see growth.h.
+ * the readers does it, so that the workers stay free.
  */
 #include <errno.h>
 
@@ -58,7 +57,6 @@ static void answer_getattr(const struct readers_job *job)
 static void answer(struct ops_view *view, const struct readers_job *job, reply_function reply)
 {
         struct cdc_live_status status;
-        growth_note(view->server->growth, job->id);
         int r = cdc_live_try_stat(view->server->view, job->id, &status);
         if (r == -EAGAIN && (r = readers_post(view->server->readers, job)) == 0)
                 return;

@@ -13,7 +13,6 @@
 #include "buffers.h"
 #include "cdc.h"
 #include "documents.h"
-#include "growth.h"
 #include "logger.h"
 #include "options.h"
 #include "ranges.h"
@@ -27,7 +26,6 @@ struct server {
         struct cdc_view *view;
         struct cdc_engine *engine; /* NULL: a viewer */
         struct documents *documents;
-        struct growth *growth;
         struct ranges *ranges;
         struct readers *readers;
         struct readers *range_readers; /* of lookups of ranges alone */

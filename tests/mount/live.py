@@ -118,7 +118,9 @@ def _(db):
                 for now in (data, mapped):
                     assert now.startswith(previous) and b"\0" not in now
                     assert now.endswith(b"\n") and ids(now)[-1] % 3 == 2, "a torn transaction"
-                assert len(data) >= size and data.startswith(mapped) and fresh.startswith(data)
+                assert len(data) >= size, f"{size} promised, {len(data)} read"
+                assert data.startswith(mapped), "the map differs"
+                assert fresh.startswith(data), f"{len(data)}, then {len(fresh)} in a new open"
                 previous = data
     wait_until(lambda: len(ids(read_file(live(db)))) == writer.count, 5, "all rows")
 
