@@ -296,7 +296,9 @@ Test(logreader_values, strict_tables_are_told)
 /* ---- rows stored before a column was added ---- */
 
 static const char *const defaults[] = {"5", "-5", "'x'", "'12'", "x'00ff'", "NULL", "1.5", "-1.5",
-        "'it''s'", "9223372036854775807", "''", "(5)", "(-5)", "('a')", "\"abc\""};
+        "'it''s'", "9223372036854775807", "''", "(5)", "(-5)", "('a')", "\"abc\"", "abc", "[a b]",
+        "TRUE", "FALSE", "3.0", "-0.0", "1e3", "0x10", "9223372036854775808",
+        "(CAST('7' AS INTEGER))"};
 
 static void add_columns_with_defaults(struct live *l)
 {
@@ -365,4 +367,28 @@ Test(logreader_values, rows_of_three_widths_may_stand_on_one_page)
         live_run(&l, "DELETE FROM t");
         cr_expect_eq(live_step(&l), 10);
         live_close(&l);
+}
+
+/* ---- a database without a table ---- */
+
+static void fill_first_table(struct live *l)
+{
+        live_run(l, "CREATE TABLE t(a PRIMARY KEY, b)");
+        live_tell(l);
+        live_attach(l, &(struct live_table){.name = "t", .columns = "a,b", .key = "1"});
+        live_run(l, "INSERT INTO t VALUES('x', char(0xe9, 0x1f600)), ('y', zeroblob(5000))");
+        live_run(l, "UPDATE t SET b = 'z' WHERE a = 'y'");
+        cr_expect_eq(live_step(l), 3);
+}
+
+Test(logreader_values, the_first_table_may_be_made_while_it_reads)
+{
+        for (size_t i = 0; i < COUNT(encodings); i++) {
+                struct live l;
+                char settings[80];
+                snprintf(settings, sizeof(settings), "PRAGMA encoding='%s'", encodings[i]);
+                live_open(&l, &(struct live_options){.settings = settings, .is_fresh = true});
+                fill_first_table(&l);
+                live_close(&l);
+        }
 }
