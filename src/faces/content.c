@@ -185,10 +185,13 @@ static int add_checkpoints(struct content *content, sqlite3 *db)
 {
         _cleanup_(checkpoints_release) struct checkpoints checkpoints = {0};
         int r = checkpoints_load(db, content->file.ino, &checkpoints);
+        /* One that was kept when the file was still open may be its end. */
+        uint64_t bytes = (uint64_t)content->file.bytes;
         for (size_t i = 0; r == 0 && i < checkpoints.count; i++)
-                r = content_add_mark(
-                        content, (struct filebytes_position){
-                                         checkpoints.items[i].offset, checkpoints.items[i].change});
+                if (checkpoints.items[i].offset < bytes)
+                        r = content_add_mark(
+                                content, (struct filebytes_position){checkpoints.items[i].offset,
+                                                 checkpoints.items[i].change});
         content->is_whole = checkpoints.count > 0;
         return r;
 }
