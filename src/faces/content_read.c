@@ -88,10 +88,9 @@ static bool is_right(
 {
         if (index + 1 < content->mark_count) {
                 const struct filebytes_position *next = &content->marks[index + 1].position;
-                /* A mark that was set at the end of what there was names the number after it, which
-                 * may be a change of another table. */
-                return r > 0 && end->offset == next->offset &&
-                       end->next_change >= next->next_change;
+                /* A mark that was set at the end of what there was names the number after it: of a
+                 * change of another table, or of none. */
+                return end->offset == next->offset && end->next_change >= next->next_change;
         }
         if (content->is_whole)
                 return r == 0 && end->offset == (uint64_t)content->file.bytes;
