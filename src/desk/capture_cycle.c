@@ -15,7 +15,7 @@
 
 enum {
         CHECKPOINT_FRAMES = 900, /* below the application's 1000, from which it would drive */
-        BARRIER_FRAMES = 2000,   /* a log that would grow longer is cut under the barrier */
+        BARRIER_FRAMES = 1000,   /* a log that would grow longer is cut under the barrier */
         CHECKPOINT_RETRY_NS = 10000000,
         ERROR_SCAN = 22859,
         ERROR_SEVERITY = 16,
@@ -193,7 +193,8 @@ int capture_make_way(struct capture *capture, int64_t now)
         bool is_checkpointed = identity_is_checkpointed(capture->index_fd);
         if (is_checkpointed || identity_is_written(capture->index_fd))
                 capture->moved_ns = now; /* something is coming: the log stays watched */
-        if (!is_checkpointed)
+        /* A long log is cut by our own checkpoint, for which the application's wait in turn. */
+        if (!is_checkpointed || capture_is_log_long(capture))
                 return 0;
         /* A pin that was taken while the checkpoint held read-lock 0 stands on a mark although
          * everything was copied; the next one will not. */
@@ -258,13 +259,19 @@ static int catch_up(struct capture *capture)
         return r < 0 ? r : capture_sync(capture);
 }
 
+static bool is_bound_near(const struct capture *capture)
+{
+        return !capture->options.is_barrier_off &&
+               logreader_header(capture->reader)->max_frame >= BARRIER_FRAMES;
+}
+
 /* Copies what the pin allows without holding up anybody, so that little is left to do under the
  * barrier. */
 static int checkpoint_openly(struct capture *capture)
 {
         uint32_t frames, copied;
         int r = capture_move_pin(capture);
-        if (r < 0 || !logreader_is_on_mark(capture->reader))
+        if (r < 0 || !logreader_is_on_mark(capture->reader) || is_bound_near(capture))
                 return r;
         r = checkpoint_run(&capture->checkpoint, 0, &frames, &copied);
         if (r == 0)
@@ -281,9 +288,10 @@ static int checkpoint_tail(struct capture *capture)
         int r = capture_move_pin(capture);
         if (r == 0)
                 r = checkpoint_run(&capture->checkpoint, CHECKPOINT_RETRY_NS, &frames, &copied);
-        if (r == 0 && frames == copied)
-                r = anchor(capture);
-        return r;
+        if (r < 0)
+                return r;
+        capture->blocked_frames = frames == copied ? 0 : frames;
+        return frames == copied ? anchor(capture) : 0;
 }
 
 static void log_checkpoint(struct capture *capture, const char *part, int r)
@@ -333,6 +341,15 @@ static int anchor_and_note(struct capture *capture)
         return r == 0 && capture->is_anchored ? note_file(capture) : r;
 }
 
+/* Is the log to be cut? What another reader kept from being cut is tried again when as much has
+ * come in addition. */
+bool capture_is_log_long(const struct capture *capture)
+{
+        uint32_t frames = logreader_header(capture->reader)->max_frame;
+        uint32_t blocked = frames >= capture->blocked_frames ? capture->blocked_frames : 0;
+        return frames >= blocked + CHECKPOINT_FRAMES && logreader_unfilled(capture->reader) > 0;
+}
+
 /* How long the log will be when an open checkpoint has done its part, by what was measured last. */
 static int64_t expected_frames(struct capture *capture, int64_t now)
 {
@@ -354,7 +371,7 @@ int capture_bound_log(struct capture *capture)
                 return r == -ESTALE ? 0 : r;
         int64_t expected = expected_frames(capture, clock_monotonic(NULL));
         if (capture->options.is_barrier_off || expected < BARRIER_FRAMES ||
-                logreader_unfilled(capture->reader) < CHECKPOINT_FRAMES)
+                !capture_is_log_long(capture))
                 return 0;
         r = checkpoint_under_barrier(capture, BARRIER_URGENT_NS);
         capture->is_barrier_wanted = r == 0 && !capture->is_anchored;
@@ -363,6 +380,8 @@ int capture_bound_log(struct capture *capture)
 
 static int checkpoint_in_parts(struct capture *capture)
 {
+        if (is_bound_near(capture))
+                return checkpoint_under_barrier(capture, BARRIER_URGENT_NS);
         int64_t begin = clock_monotonic(NULL);
         int r = checkpoint_openly(capture);
         int64_t taken = clock_monotonic(NULL) - begin;
@@ -383,7 +402,7 @@ int capture_drive_checkpoint(struct capture *capture, bool is_idle)
         int r = 0;
         if (unfilled == 0)
                 r = is_whole(capture) && !capture->is_anchored ? anchor_and_note(capture) : 0;
-        else if ((unfilled >= CHECKPOINT_FRAMES || is_urgent) && !capture->is_barrier_wanted)
+        else if ((capture_is_log_long(capture) || is_urgent) && !capture->is_barrier_wanted)
                 r = checkpoint_in_parts(capture);
         return r < 0 ? r : cut_unsigned(capture);
 }
@@ -394,11 +413,6 @@ bool capture_finish_log(struct capture *capture)
                 capture_sync(capture) < 0)
                 return false;
         return logreader_poll(capture->reader) == 0 && is_whole(capture);
-}
-
-bool capture_is_log_long(const struct capture *capture)
-{
-        return logreader_unfilled(capture->reader) >= CHECKPOINT_FRAMES;
 }
 
 int capture_close_segment(struct capture *capture, enum segments_cause cause, unsigned *ret_closed)

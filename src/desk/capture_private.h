@@ -54,18 +54,19 @@ struct capture {
         bool is_anchored; /* the pin was taken when the database file held everything */
         bool has_event;   /* something moved, and requests were not looked at since */
         bool has_news, has_closed;
-        bool has_unsigned;      /* frames with zeroed salts were met and told */
-        int64_t pinned_ns;      /* when the pin moved; monotonic, as all that follow */
-        int64_t aside_ns;       /* when it stepped aside */
-        int64_t cycle_ns;       /* begin of the last scan cycle */
-        int64_t moved_ns;       /* when something last moved */
-        int64_t pause_ns;       /* of the watch phase: grows while nothing comes */
-        int64_t retry_ns;       /* pause after a failure: grows */
-        uint64_t unsigned_cut;  /* of the frames without checksum: how many were cut with the log */
-        bool is_barrier_wanted; /* and could not be had just now */
-        uint32_t seen_frames;   /* length of the log when it was looked at last, */
-        int64_t seen_ns;        /* and when that was */
-        int64_t open_ns;        /* how long the open part of a checkpoint takes */
+        bool has_unsigned;     /* frames with zeroed salts were met and told */
+        int64_t pinned_ns;     /* when the pin moved; monotonic, as all that follow */
+        int64_t aside_ns;      /* when it stepped aside */
+        int64_t cycle_ns;      /* begin of the last scan cycle */
+        int64_t moved_ns;      /* when something last moved */
+        int64_t pause_ns;      /* of the watch phase: grows while nothing comes */
+        int64_t retry_ns;      /* pause after a failure: grows */
+        uint64_t unsigned_cut; /* of the frames without checksum: how many were cut with the log */
+        uint32_t blocked_frames; /* length of the log when another reader kept it from being cut */
+        bool is_barrier_wanted;  /* and could not be had just now */
+        uint32_t seen_frames;    /* length of the log when it was looked at last, */
+        int64_t seen_ns;         /* and when that was */
+        int64_t open_ns;         /* how long the open part of a checkpoint takes */
         struct capture_pulse pulse;
         bool is_stopped; /* the capture job is; requests are answered, the pin is kept */
         int64_t pass_ns; /* when the next pass is due, if the job works in passes */
