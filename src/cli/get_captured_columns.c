@@ -18,8 +18,7 @@ const struct command command_get_captured_columns = {
         .summary = "Print the columns of a capture instance",
         .arguments = {"DATABASE", "INSTANCE"},
         .has_rows = true,
-        .help = "One row for each column, by its ordinal. Lengths and precisions are empty: "
-                "SQLite\n"
+        .help = "One row for each column, by its ordinal. Lengths and precisions are empty:\n"
                 "SQLite enforces none.\n",
         .run = run,
 };
