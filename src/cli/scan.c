@@ -51,10 +51,9 @@ const struct command command_scan = {
         .summary = "Capture what was committed, in one pass",
         .arguments = {"DATABASE"},
         .options = options,
-        .help = "The agent makes the pass, also while its capture job is stopped; without an "
-                "agent\n"
-                "the command does. The defaults are maxtrans 500, maxscans 10, continuous 0 and\n"
-                "pollinginterval 0; with continuous 1 passes go on until it is ended.\n"
+        .help = "The agent makes the pass, also while its capture job is stopped; without\n"
+                "one the command does. The defaults are maxtrans 500, maxscans 10, continuous 0\n"
+                "and pollinginterval 0; with continuous 1 passes go on until it is ended.\n"
                 "Between two passes without an agent nobody keeps the log: where SQLite has\n"
                 "started it anew meanwhile, the next pass records a gap.\n",
         .run = run,

@@ -15,8 +15,7 @@ const struct command command_start_job = {
         .name = "start-job",
         .summary = "Start the capture job, or run cleanup now",
         .arguments = {"DATABASE", "[TYPE]"},
-        .help = "TYPE is capture (the default) or cleanup. The agent runs it; where there is "
-                "none,\n"
+        .help = "TYPE is capture (the default) or cleanup. The agent runs it; without one\n"
                 "the command fails and says which one to run. The job reads its parameters.\n",
         .run = run,
 };
