@@ -140,7 +140,7 @@ def _(db):
         return db.store().execute('SELECT count(*) FROM "main_t_CT"').fetchone()[0]
     mark = "0x" + db.store().execute(
         'SELECT hex("__$start_lsn") FROM "main_t_CT" ORDER BY rowid DESC LIMIT 1').fetchone()[0]
-    ctl("cleanup-change-table", db.path, "main_t", mark, "--threshold", "500")
+    ctl("cleanup-change-table", db.path, "main_t", mark, "--threshold", "20")
     low = db.min_lsn("main_t")
     assert digits(low).upper() == mark[2:], (low, mark)
     wait_until(lambda: count() < rows, 20, "the first rows gone")
