@@ -100,6 +100,10 @@ int store_sync(struct store *store, struct problem *problem);
  * sqlite3 * and all statements change then, and the answer is 1. */
 int store_changed(struct store *store);
 
+/* Raises a file event on the store's log now. That of a commit comes before the commit can be seen:
+ * who only looks at events would miss one whose sync took long. Without a log nothing happens. */
+void store_announce(const struct store *store);
+
 /* Asked after a long read: 0, or -ESTALE if the store was opened as immutable and somebody has
  * written to it since, so that what was read may be half of each state. */
 int store_check_read(const struct store *store);
