@@ -24,6 +24,7 @@ void document_readme(const char *source, struct buf *buf)
                 "ddl_history.csv .jsonl      changes of the tables themselves\n"
                 "cdc/                        SQL Server's tables: change_tables.csv and others,\n"
                 "                            lsn_time_mapping/FROM-TO.csv: commits and times\n"
+                "transactions/FROM-TO.jsonl  a line for each: rows of each instance\n"
                 "INSTANCE/                   a captured table; the five documents above, and\n"
                 "  captured_columns.csv  schema.json   its columns\n"
                 "  files.csv                 a line for each listed file\n"

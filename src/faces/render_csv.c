@@ -99,7 +99,7 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
-                if (kind == RESULT_VALUE)
+                if (kind == RESULT_VALUE || kind == RESULT_JSON)
                         append_text(buf, value, encoding);
                 else
                         append_bare(buf, value, encoding);

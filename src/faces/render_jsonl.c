@@ -16,55 +16,6 @@
 #include "faces/render_formats.h"
 #include "faces/scalar.h"
 
-/* The letter after the backslash, 'u' for \u00XX, 0 for a byte that stands as it is. */
-static char escape_letter(uint8_t byte)
-{
-        switch (byte) {
-        case '"':
-        case '\\':
-                return (char)byte;
-        case '\n':
-                return 'n';
-        case '\t':
-                return 't';
-        case '\r':
-                return 'r';
-        case '\b':
-                return 'b';
-        case '\f':
-                return 'f';
-        default:
-                return byte < 0x20 ? 'u' : 0;
-        }
-}
-
-static void append_escape(struct buf *buf, uint8_t byte, char letter)
-{
-        buf_append_byte(buf, '\\');
-        buf_append_byte(buf, (uint8_t)letter);
-        if (letter != 'u')
-                return;
-        buf_append(buf, "00", 2);
-        buf_append_hex(buf, &byte, 1);
-}
-
-/* Whatever needs no escape is copied in runs. */
-static void append_string(struct buf *buf, const uint8_t *bytes, size_t size)
-{
-        size_t run = 0;
-        buf_append_byte(buf, '"');
-        for (size_t i = 0; i < size; i++) {
-                char letter = escape_letter(bytes[i]);
-                if (!letter)
-                        continue;
-                buf_append(buf, bytes + run, i - run);
-                append_escape(buf, bytes[i], letter);
-                run = i + 1;
-        }
-        buf_append(buf, bytes + run, size - run);
-        buf_append_byte(buf, '"');
-}
-
 /* mark: "\\\\x" for a BLOB, "\\\\X" for TEXT that is none. */
 static void append_marked_hex(struct buf *buf, const char *mark, const struct value *value)
 {
@@ -92,11 +43,22 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
                 append_marked_hex(buf, "\\\\X", value);
         } else if (looks_marked(text.bytes, text.size)) {
                 buf_append_string(buf, "{\"$text\": ");
-                append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
                 buf_append_byte(buf, '}');
         } else {
-                append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
         }
+        scalar_text_release(&text);
+}
+
+static void append_json(struct buf *buf, const struct value *value, enum text_encoding encoding)
+{
+        struct scalar_text text;
+        if (scalar_text_read(value, encoding, &text) < 0) {
+                buf->error = text.converted.error;
+                return;
+        }
+        buf_append(buf, text.bytes, text.size);
         scalar_text_release(&text);
 }
 
@@ -135,7 +97,10 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
-                append_text(buf, value, encoding);
+                if (kind == RESULT_JSON)
+                        append_json(buf, value, encoding);
+                else
+                        append_text(buf, value, encoding);
                 break;
         case VALUE_BLOB:
                 append_blob(buf, value, kind);
@@ -149,7 +114,7 @@ static void jsonl_lead(struct buf *buf, unsigned index, const char *name)
         struct value text = {VALUE_TEXT, (uint32_t)strlen(name), {.bytes = (const uint8_t *)name}};
         buf_append_byte(buf, index > 0 ? ',' : '{');
         if (text_is_utf8(text.bytes, text.size))
-                append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
         else
                 append_marked_hex(buf, "\\\\X", &text);
         buf_append_byte(buf, ':');

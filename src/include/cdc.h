@@ -302,7 +302,7 @@ struct cdc_file {
         int64_t mtime_ns;
         char from_lsn[21]; /* the digits of the name */
         char to_lsn[21];
-        bool is_mapping;   /* of lsn_time_mapping, not of an instance */
+        bool is_mapping;   /* of what cdc_catalog_mapping gives, not of an instance */
         bool is_withdrawn; /* by cleanup: found by name and inode for a while, not listed */
         uint8_t format;
 };
@@ -370,9 +370,12 @@ CDC_API const struct cdc_instance *cdc_catalog_next_instance(
         const struct cdc_catalog *catalog, int64_t after);
 CDC_API const struct cdc_instance *cdc_catalog_find_object(
         const struct cdc_catalog *catalog, int64_t object_id);
-/* What has the files of lsn_time_mapping as its files of format 0, or NULL: no instance, without a
- * name. Its base_ino is the directory's. */
+/* What has the files that are no instance's, or NULL: no instance itself, without a name. Its files
+ * of these formats are those of lsn_time_mapping and of transactions. */
+enum { CDC_MAPPING_TABLE = 0, CDC_MAPPING_TRANSACTIONS = 1 };
 CDC_API const struct cdc_instance *cdc_catalog_mapping(const struct cdc_catalog *catalog);
+/* Has any instance a role? */
+CDC_API bool cdc_catalog_has_roles(const struct cdc_catalog *catalog);
 /* By its directory's name, exactly. */
 CDC_API const struct cdc_instance *cdc_catalog_find_instance(
         const struct cdc_catalog *catalog, const char *directory);

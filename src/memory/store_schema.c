@@ -62,7 +62,8 @@ static const char sql_server_tables[] =
         "  tran_begin_lsn BLOB NOT NULL,"
         "  cdcfs_first_change INTEGER NOT NULL,"
         "  cdcfs_change_count INTEGER NOT NULL,"
-        "  cdcfs_resynced INTEGER NOT NULL DEFAULT 0);"
+        "  cdcfs_resynced INTEGER NOT NULL DEFAULT 0,"
+        "  cdcfs_rows TEXT);" /* {"main_t":2,…}; NULL: no rows, or captured before version 4 */
         "CREATE TABLE cdc_jobs("
         "  database_id INTEGER NOT NULL DEFAULT 1,"
         "  job_type TEXT PRIMARY KEY,"
@@ -223,6 +224,7 @@ static const char *const steps[STORE_VERSION] = {
               "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
               "PRAGMA user_version = 2",
         [2] = CHECKPOINTS "; PRAGMA user_version = 3",
+        [3] = "ALTER TABLE lsn_time_mapping ADD COLUMN cdcfs_rows TEXT; PRAGMA user_version = 4",
 };
 
 static int read_version(sqlite3 *db, int *ret_version)
