@@ -442,18 +442,21 @@ struct cdc_stop {
         void *context;
 };
 
-/* Has it the form of a range's name in this format? FROM-TO and the suffix. */
+/* Has it the form of a range's name in this format? FROM-TO and the suffix, where both are LSNs
+ * (both included) or both times, 20261130T100000Z (after the first, up to the second). */
 CDC_API bool cdc_range_is_name(unsigned format, const char *name);
-/* The rows of any range of LSNs as a content: what its name says, rendered to the end so that its
- * size is known. The same name gives the same content as long as anybody has it open, and for
- * some time after; cdc_content_open finds it by its number meanwhile. mtime: of the newest commit
- * up to TO. Where there are no rows it is what the format has without any. What an ended call has
- * done stays done, so that the next one goes on. stop: may be NULL.
- * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval; -ENODATA: it touches a gap;
- * -ENOENT: no such name or instance; -EINTR: ended by stop. */
+/* The rows of any range of LSNs or window of times as a content: what its name says, rendered to the
+ * end so that its size is known. The same name gives the same content as long as anybody has it
+ * open, and for some time after; cdc_content_open finds it by its number meanwhile. mtime: of the
+ * newest commit up to TO. Where there are no rows it is what the format has without any. What an
+ * ended call has done stays done, so that the next one goes on.
+ * pulse: of the engine that runs here, asked before; NULL = none, and then no window may end after
+ * the last commit that is captured. stop: may be NULL.
+ * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval, or an end later than as_of;
+ * -ENODATA: it touches a gap; -ENOENT: no such name or instance; -EINTR: ended by stop. */
 CDC_API int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance,
-        unsigned format, const char *name, const struct cdc_stop *stop,
-        struct cdc_content **ret_content);
+        unsigned format, const char *name, const struct cdc_pulse *pulse,
+        const struct cdc_stop *stop, struct cdc_content **ret_content);
 
 /* A file that is not listed yet (or was so when it was opened): it grows by whole transactions. */
 struct cdc_live;
