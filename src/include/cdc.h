@@ -400,6 +400,10 @@ CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *c
         const struct cdc_instance *instance, unsigned format, const char *name);
 CDC_API const struct cdc_file *cdc_catalog_find_ino(
         const struct cdc_catalog *catalog, uint64_t ino);
+/* Whose anything with an inode number is: a file, listed or live, a directory or a document. true
+ * with the instance, or with NULL for what is no instance's; false: nobody's (any more). */
+CDC_API bool cdc_catalog_find_owner(
+        const struct cdc_catalog *catalog, uint64_t ino, const struct cdc_instance **ret_instance);
 
 /* The inode number of what live/ shows of an instance in a format: its oldest file that is not
  * listed yet. It keeps the number when it is listed. 0: there is none, the instance is pending. */
@@ -445,8 +449,8 @@ struct cdc_stop {
 /* Has it the form of a range's name in this format? FROM-TO and the suffix, where both are LSNs
  * (both included) or both times, 20261130T100000Z (after the first, up to the second). */
 CDC_API bool cdc_range_is_name(unsigned format, const char *name);
-/* The rows of any range of LSNs or window of times as a content: what its name says, rendered to the
- * end so that its size is known. The same name gives the same content as long as anybody has it
+/* The rows of any range of LSNs or window of times as a content: what its name says, rendered to
+ * the end so that its size is known. The same name gives the same content as long as anybody has it
  * open, and for some time after; cdc_content_open finds it by its number meanwhile. mtime: of the
  * newest commit up to TO. Where there are no rows it is what the format has without any. What an
  * ended call has done stays done, so that the next one goes on.
