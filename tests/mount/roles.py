@@ -97,7 +97,7 @@ def look(path):
     return oct(stat.S_IMODE(found.st_mode)), found.st_uid, found.st_gid
 
 
-@case("item 7 everything of a role is its group's: directories 0550, files 0440")
+@case("everything of a role is its group's: directories 0550, files 0440")
 def _(db):
     for mode in (0o644, 0o600):
         with served(db, mode):
@@ -112,7 +112,7 @@ def _(db):
         os.rmdir(db.mountpoint)
 
 
-@case("item 7 without a role it has the source's owner, group and read bits")
+@case("without a role it has the source's owner, group and read bits")
 def _(db):
     with served(db, 0o640):
         folders, files = paths_of(db, "main_t")
@@ -129,7 +129,7 @@ def _(db):
         assert {look(path)[0] for path in secret} == {"0o550"}
 
 
-@case("item 7 members of the role read it, whoever may read the source; others do not")
+@case("members of the role read it, whoever may read the source; others do not")
 def _(db):
     with served(db, 0o640):
         for instance, granted, refused in (("main_s", ROLE, SOURCES), ("main_t", SOURCES, ROLE)):
@@ -147,7 +147,7 @@ def _(db):
         assert not can_read(os.path.join(db.mountpoint, "transactions"), ROLE.gr_gid)
 
 
-@case("item 7 the store is the owner's alone as soon as there is a role")
+@case("the store is the owner's alone as soon as there is a role")
 def _(db):
     with served(db, 0o644):
         for suffix in ("-cdc", "-cdc-wal", "-cdc-shm"):
