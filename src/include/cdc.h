@@ -60,6 +60,8 @@ struct cdc_table_options {
         const char *role;             /* NULL = none */
         int supports_net_changes;     /* 0, 1, -1 = 1 if there is a key */
         bool is_mirror_off;           /* accepted; mirrors come later */
+        const char *filegroup;        /* refused unless NULL: there are none */
+        bool is_partition_switch_off; /* ignored with a notice: there are no partitions */
 };
 
 /* sys.sp_cdc_enable_table. With an agent running it returns when the agent captures the table;
