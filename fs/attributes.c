@@ -6,6 +6,8 @@
 
 #include <sys/stat.h>
 
+enum { MODE_ROLE = 0440, MODE_CLOSED = 0400, MODE_SEARCH = 0111 };
+
 struct attributes_owner attributes_owner(const struct server *server)
 {
         struct attributes_owner owner;
@@ -36,7 +38,8 @@ static void fill_file(const struct attributes_owner *owner, uint64_t size, struc
         stat->st_blocks = (blkcnt_t)((size + 511) / 512);
 }
 
-/* With a role an instance is the owner's and the group's alone, for reading. */
+/* With a role an instance is the owner's and the group's alone, for reading. NULL: of no instance.
+ */
 static struct attributes_owner owner_of_instance(
         const struct attributes_owner *owner, const struct cdc_instance *instance)
 {
@@ -44,10 +47,27 @@ static struct attributes_owner owner_of_instance(
         if (!instance || !instance->has_role)
                 return own;
         bool has_group = instance->role_gid != UINT32_MAX;
-        own.mode = has_group ? 0440 : 0400;
+        own.mode = has_group ? MODE_ROLE : MODE_CLOSED;
         if (has_group)
                 own.gid = instance->role_gid;
         return own;
+}
+
+/* What is left of an instance that has gone may have had a role. */
+static struct attributes_owner owner_of_left(const struct attributes_owner *owner)
+{
+        struct attributes_owner own = *owner;
+        own.mode = MODE_CLOSED;
+        return own;
+}
+
+/* Of a live file or a document. */
+static struct attributes_owner owner_of_ino(
+        const struct attributes_owner *owner, const struct cdc_catalog *catalog, uint64_t ino)
+{
+        const struct cdc_instance *instance;
+        return cdc_catalog_find_owner(catalog, ino, &instance) ? owner_of_instance(owner, instance)
+                                                               : owner_of_left(owner);
 }
 
 /* transactions/ tells of every instance: where one has a role, the owner alone reads it. */
@@ -56,7 +76,7 @@ static struct attributes_owner owner_of_node(const struct attributes_owner *owne
 {
         struct attributes_owner own = owner_of_instance(owner, node->instance);
         if (node_is_of_transactions(node) && cdc_catalog_has_roles(catalog))
-                own.mode = 0400;
+                own.mode = MODE_CLOSED;
         return own;
 }
 
@@ -76,40 +96,48 @@ void attributes_of_node(const struct attributes_owner *owner, const struct cdc_c
                 fill_file(&own, node->file->size, &ret_entry->attr);
         else /* whoever may read may search */
                 ret_entry->attr.st_mode = S_IFDIR | (own.mode & 0444) | (own.mode & 0444) >> 2;
+        /* Members of a role must come through to its instance. */
+        if (node_is_root(node) && cdc_catalog_has_roles(catalog))
+                ret_entry->attr.st_mode |= MODE_SEARCH;
 }
 
-void attributes_of_live(const struct attributes_owner *owner, uint64_t ino,
-        const struct cdc_live_status *status, struct fuse_entry_param *ret_entry)
+void attributes_of_live(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
+        uint64_t ino, const struct cdc_live_status *status, struct fuse_entry_param *ret_entry)
 {
+        struct attributes_owner own = owner_of_ino(owner, catalog, ino);
         *ret_entry = (struct fuse_entry_param){
                 .ino = ino,
                 .attr_timeout = status->is_listed ? ATTRIBUTES_FOREVER : ATTRIBUTES_LIVE,
                 .entry_timeout = 0,
         };
-        fill(owner, ino, status->mtime_ns, &ret_entry->attr);
-        fill_file(owner, status->size, &ret_entry->attr);
+        fill(&own, ino, status->mtime_ns, &ret_entry->attr);
+        fill_file(&own, status->size, &ret_entry->attr);
 }
 
-void attributes_of_range(const struct attributes_owner *owner, const struct ranges_status *status,
-        struct fuse_entry_param *ret_entry)
+void attributes_of_range(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
+        const struct ranges_status *status, struct fuse_entry_param *ret_entry)
 {
+        const struct cdc_instance *instance = cdc_catalog_find_object(catalog, status->object_id);
+        struct attributes_owner own =
+                instance ? owner_of_instance(owner, instance) : owner_of_left(owner);
         *ret_entry = (struct fuse_entry_param){
                 .ino = status->ino,
                 .attr_timeout = ATTRIBUTES_FOREVER,
                 .entry_timeout = ATTRIBUTES_RANGE,
         };
-        fill(owner, status->ino, status->mtime_ns, &ret_entry->attr);
-        fill_file(owner, status->size, &ret_entry->attr);
+        fill(&own, status->ino, status->mtime_ns, &ret_entry->attr);
+        fill_file(&own, status->size, &ret_entry->attr);
 }
 
-void attributes_of_document(const struct attributes_owner *owner, const struct document *document,
-        struct fuse_entry_param *ret_entry)
+void attributes_of_document(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
+        const struct document *document, struct fuse_entry_param *ret_entry)
 {
+        struct attributes_owner own = owner_of_ino(owner, catalog, document->ino);
         *ret_entry = (struct fuse_entry_param){
                 .ino = document->id,
                 .attr_timeout = ATTRIBUTES_FOREVER,
                 .entry_timeout = 0,
         };
-        fill(owner, document->ino, document->mtime_ns, &ret_entry->attr);
-        fill_file(owner, document->size, &ret_entry->attr);
+        fill(&own, document->ino, document->mtime_ns, &ret_entry->attr);
+        fill_file(&own, document->size, &ret_entry->attr);
 }

@@ -227,6 +227,8 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
                 r = resolve_place(id - base, &node);
         } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
                 node.kind = kind_of_file(node.file);
+                node.format = node.file->format;
+                (void)cdc_catalog_find_owner(catalog, id, &node.instance);
         } else if ((node.instance = cdc_catalog_find_live(catalog, id, &node.format))) {
                 node.kind = &kinds[KIND_LIVE_FILE];
         } else {

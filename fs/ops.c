@@ -50,7 +50,7 @@ static void reply_document(fuse_req_t request, struct ops_view *view, const stru
                 return;
         }
         struct fuse_entry_param entry;
-        attributes_of_document(&view->owner, document, &entry);
+        attributes_of_document(&view->owner, view->catalog, document, &entry);
         if (fuse_reply_entry(request, &entry) < 0)
                 documents_forget(view->server->documents, document->id, 1);
         documents_put(view->server->documents, document);
@@ -129,7 +129,7 @@ static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_ent
                 struct document *document = documents_get(view->server->documents, id);
                 if (!document)
                         return -ESTALE;
-                attributes_of_document(&view->owner, document, ret_entry);
+                attributes_of_document(&view->owner, view->catalog, document, ret_entry);
                 documents_put(view->server->documents, document);
                 return 0;
         }
@@ -138,7 +138,7 @@ static int find_attributes(struct ops_view *view, fuse_ino_t id, struct fuse_ent
         if (id >= CDC_FIRST_RANGE_INO) {
                 int r = ranges_status(view->server->ranges, id, &status);
                 if (r == 0)
-                        attributes_of_range(&view->owner, &status, ret_entry);
+                        attributes_of_range(&view->owner, view->catalog, &status, ret_entry);
                 return r;
         }
         int r = node_resolve(view->catalog, id, &node);

@@ -30,7 +30,7 @@ static void describe(struct ops_view *view, const struct node *node, const char 
         bool is_dots = name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
         if (node->kind->type == NODE_DOCUMENT || node->kind->type == NODE_LIVE) {
                 const struct document none = {.ino = node->ino};
-                attributes_of_document(&view->owner, &none, ret);
+                attributes_of_document(&view->owner, view->catalog, &none, ret);
         } else {
                 attributes_of_node(&view->owner, view->catalog, node, ret);
                 if (is_dots)

@@ -26,13 +26,14 @@ static void answer_with(fuse_req_t request, uint64_t ino, int error,
         const struct cdc_live_status *status, reply_function reply)
 {
         struct fuse_entry_param entry;
-        struct attributes_owner owner = attributes_owner(fuse_req_userdata(request));
         if (error < 0) {
                 /* The path is looked up again. */
                 fuse_reply_err(request, error == -ENOENT ? ESTALE : -error);
                 return;
         }
-        attributes_of_live(&owner, ino, status, &entry);
+        struct ops_view view = ops_view(request);
+        attributes_of_live(&view.owner, view.catalog, ino, status, &entry);
+        ops_view_release(&view);
         reply(request, &entry);
 }
 

@@ -43,17 +43,18 @@ static int open_range(const struct ops_view *view, const struct readers_job *job
 
 static void answer(const struct readers_job *job)
 {
+        const struct asked *asked = job->context;
         struct ops_view view = ops_view(job->request);
         struct cdc_content *content = NULL;
         struct ranges_status status;
         int r = open_range(&view, job, &content);
         if (r == 0)
-                r = ranges_take(view.server->ranges, content, &status);
+                r = ranges_take(view.server->ranges, asked->object_id, content, &status);
         if (r < 0) {
                 fuse_reply_err(job->request, -r);
         } else {
                 struct fuse_entry_param entry;
-                attributes_of_range(&view.owner, &status, &entry);
+                attributes_of_range(&view.owner, view.catalog, &status, &entry);
                 if (fuse_reply_entry(job->request, &entry) < 0)
                         ranges_forget(view.server->ranges, status.ino, 1);
         }

@@ -76,8 +76,8 @@ static int add(struct ranges *ranges, struct range **range)
         return 0;
 }
 
-int ranges_take(
-        struct ranges *ranges, struct cdc_content *content, struct ranges_status *ret_status)
+int ranges_take(struct ranges *ranges, int64_t object_id, struct cdc_content *content,
+        struct ranges_status *ret_status)
 {
         struct range *range = calloc(1, sizeof *range);
         if (!range) {
@@ -86,6 +86,7 @@ int ranges_take(
         }
         struct ranges_status *status = &range->status;
         range->content = content;
+        status->object_id = object_id;
         cdc_content_status(content, &status->ino, &status->size, &status->mtime_ns);
         *ret_status = *status;
         pthread_mutex_lock(&ranges->lock);

@@ -26,6 +26,7 @@ struct ranges;
 
 struct ranges_status {
         uint64_t ino; /* the node id too */
+        int64_t object_id;
         uint64_t size;
         int64_t mtime_ns;
 };
@@ -33,9 +34,10 @@ struct ranges_status {
 /* NULL: no memory. */
 struct ranges *ranges_new(void);
 void ranges_free(struct ranges *ranges); /* NULL is allowed */
-/* Counts a lookup and takes the handle over, on failure too. 0 or -ENOMEM. */
-int ranges_take(
-        struct ranges *ranges, struct cdc_content *content, struct ranges_status *ret_status);
+/* Counts a lookup of a range of an instance and takes the handle over, on failure too. 0 or
+ * -ENOMEM. */
+int ranges_take(struct ranges *ranges, int64_t object_id, struct cdc_content *content,
+        struct ranges_status *ret_status);
 /* -ESTALE: not known (any more). */
 int ranges_status(struct ranges *ranges, uint64_t id, struct ranges_status *ret_status);
 void ranges_forget(struct ranges *ranges, uint64_t id, uint64_t lookups);

@@ -50,18 +50,22 @@ Test(attributes, of_a_directory_are_looked_at_again)
 
 Test(attributes, of_a_document_hold_while_its_name_does_not)
 {
-        const struct document document = {
-                .id = NODE_FIRST_VERSION + 5, .ino = 77, .mtime_ns = 1500000000, .size = 513};
+        struct cdc_catalog *catalog = catalog_fixture(1);
+        const struct document document = {.id = NODE_FIRST_VERSION + 5,
+                .ino = CATALOG_FIXTURE_BASE + 3,
+                .mtime_ns = 1500000000,
+                .size = 513};
         struct fuse_entry_param entry;
-        attributes_of_document(&owner, &document, &entry);
+        attributes_of_document(&owner, catalog, &document, &entry);
         cr_expect_eq(entry.ino, NODE_FIRST_VERSION + 5);
-        cr_expect_eq(entry.attr.st_ino, 77);
+        cr_expect_eq(entry.attr.st_ino, CATALOG_FIXTURE_BASE + 3);
         cr_expect_eq(entry.attr.st_size, 513);
         cr_expect_eq(entry.attr.st_blocks, 2);
         cr_expect_eq(entry.attr.st_mtim.tv_sec, 1);
         cr_expect_eq(entry.attr.st_mtim.tv_nsec, 500000000);
         cr_expect_eq(entry.entry_timeout, 0);
         cr_expect_eq(entry.attr_timeout, ATTRIBUTES_FOREVER);
+        cdc_catalog_unref(catalog);
 }
 
 /* The fixture's instances, the second of them with a role. */
@@ -76,6 +80,8 @@ static struct cdc_catalog *with_role(uint32_t gid)
         catalog_fixture_check(
                 catalog_begin_entry(catalog_find_entry(catalog, 2), &instance, &entry));
         catalog_fixture_check(catalog_put(next, entry));
+        catalog_fixture_check(catalog_append_live(next, 1, 0, CATALOG_FIXTURE_BASE + 10900));
+        catalog_fixture_check(catalog_append_live(next, 2, 0, CATALOG_FIXTURE_BASE + 20900));
         catalog_fixture_check(catalog_finish(next));
         cdc_catalog_unref(catalog);
         return next;
@@ -123,7 +129,55 @@ Test(attributes, of_a_role_are_its_groups_alone)
         }
         cr_expect_eq(attributes_at(nobody, "main_2").attr.st_mode, S_IFDIR | 0500, "no such group");
         cr_expect_eq(attributes_at(free_, "transactions").attr.st_mode, S_IFDIR | 0550);
+        struct fuse_entry_param entry;
+        struct node root;
+        cr_assert_eq(node_resolve(catalog, NODE_ROOT_ID, &root), 0);
+        attributes_of_node(&owner, catalog, &root, &entry);
+        cr_expect_eq(entry.attr.st_mode, S_IFDIR | 0551, "searched, not listed, by the role");
         cdc_catalog_unref(catalog);
         cdc_catalog_unref(nobody);
         cdc_catalog_unref(free_);
+}
+
+/* What has no row in the catalog, or is asked for by number alone. */
+Test(attributes, of_a_role_are_its_groups_whichever_way_they_are_asked_for)
+{
+        static const struct {
+                const char *what;
+                uint64_t instance; /* object_id; 0: the root; 9: one that is gone */
+                unsigned mode, gid;
+        } cases[] = {
+                {"the root's", 0, 0440, 2},
+                {"without a role", 1, 0440, 2},
+                {"with one", 2, 0440, 77},
+                {"gone", 9, 0400, 2},
+        };
+        static const struct attributes_owner open_to_all = {.uid = 1, .gid = 2, .mode = 0644};
+        struct cdc_catalog *catalog = with_role(77);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                uint64_t base = CATALOG_FIXTURE_BASE + 10000 * cases[i].instance;
+                unsigned others = cases[i].instance < 2 ? 0004 : 0;
+                const struct document document = {.id = NODE_FIRST_VERSION, .ino = base + 2};
+                const struct ranges_status range = {
+                        .ino = CDC_FIRST_RANGE_INO, .object_id = (int64_t)cases[i].instance};
+                const struct cdc_live_status live = {.size = 1};
+                struct fuse_entry_param entries[3];
+                attributes_of_document(&open_to_all, catalog, &document, &entries[0]);
+                attributes_of_range(&open_to_all, catalog, &range, &entries[1]);
+                attributes_of_live(&open_to_all, catalog, base + 900, &live, &entries[2]);
+                for (unsigned k = 0; k < (cases[i].instance ? 3 : 1); k++) {
+                        cr_expect_eq(entries[k].attr.st_mode, S_IFREG | cases[i].mode | others,
+                                "%s, %u: %o", cases[i].what, k, entries[k].attr.st_mode);
+                        cr_expect_eq(entries[k].attr.st_gid, cases[i].gid, "%s", cases[i].what);
+                }
+        }
+        const struct cdc_instance *instance = cdc_catalog_find_object(catalog, 2);
+        const struct cdc_file *file = cdc_catalog_next_file(catalog, instance, 1, 0);
+        struct fuse_entry_param entry;
+        struct node node;
+        cr_assert_eq(node_resolve(catalog, file->ino, &node), 0);
+        attributes_of_node(&open_to_all, catalog, &node, &entry);
+        cr_expect_eq(entry.attr.st_mode, S_IFREG | 0440);
+        cr_expect_eq(entry.attr.st_gid, 77);
+        cdc_catalog_unref(catalog);
 }

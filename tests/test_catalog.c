@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "catalog_fixture.h"
 #include "catalog_steps.h"
 
 Test(catalog, finds_every_file_by_ordinal_name_and_number)
@@ -61,5 +62,36 @@ Test(catalog, finds_instances_by_directory_number_and_order)
         cr_expect_eq(last, 20);
         cr_expect_null(cdc_catalog_find_instance(catalog, "MAIN_A"));
         cr_expect_null(cdc_catalog_find_block(catalog, 1));
+        cdc_catalog_unref(catalog);
+}
+
+/* Whatever has a number tells whose it is, so that a role holds for it. */
+Test(catalog, knows_whose_a_number_is)
+{
+        struct cdc_catalog *catalog = catalog_fixture(2);
+        static const struct {
+                uint64_t ino;
+                bool is_known;
+                int64_t object_id; /* 0: no instance's */
+        } cases[] = {
+                {CATALOG_FIXTURE_BASE, true, 0},
+                {CATALOG_FIXTURE_BASE + CDC_ROOT_INOS - 1, true, 0},
+                {CATALOG_FIXTURE_BASE + CDC_ROOT_INOS, false, 0},
+                {CATALOG_FIXTURE_BASE + 10000, true, 1},
+                {CATALOG_FIXTURE_BASE + 20000 + CDC_INSTANCE_INOS - 1, true, 2},
+                {CATALOG_FIXTURE_BASE + 20000 + CDC_INSTANCE_INOS, false, 0},
+                {CATALOG_FIXTURE_BASE + 20000 + 100 + 20 + 1, true, 2}, /* its second jsonl */
+                {CATALOG_FIXTURE_BASE + 20000 + 100 + 30 + 1, false, 0},
+                {CATALOG_FIXTURE_BASE + 30000, false, 0},
+                {0, false, 0},
+                {UINT64_MAX, false, 0},
+        };
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                const struct cdc_instance *instance;
+                cr_expect_eq(cdc_catalog_find_owner(catalog, cases[i].ino, &instance),
+                        cases[i].is_known, "%zu", i);
+                cr_expect_eq(instance ? instance->object_id : 0, cases[i].object_id, "%zu", i);
+        }
+        cr_expect_not(cdc_catalog_has_roles(catalog));
         cdc_catalog_unref(catalog);
 }

@@ -51,12 +51,12 @@ Test(ranges, live_from_the_first_lookup_to_the_last_forget)
         struct fixture f;
         struct ranges_status first, again, status;
         open_fixture(&f);
-        cr_assert_eq(ranges_take(f.ranges, open_range(&f, 2, 3), &first), 0);
-        cr_assert_eq(ranges_take(f.ranges, open_range(&f, 2, 3), &again), 0);
+        cr_assert_eq(ranges_take(f.ranges, f.object_id, open_range(&f, 2, 3), &first), 0);
+        cr_assert_eq(ranges_take(f.ranges, f.object_id, open_range(&f, 2, 3), &again), 0);
         cr_expect_eq(first.ino, again.ino);
         cr_expect_geq(first.ino, CDC_FIRST_RANGE_INO);
         cr_expect_eq(ranges_count(f.ranges), 1);
-        cr_assert_eq(ranges_take(f.ranges, open_range(&f, 2, 4), &again), 0);
+        cr_assert_eq(ranges_take(f.ranges, f.object_id, open_range(&f, 2, 4), &again), 0);
         cr_expect_neq(first.ino, again.ino);
         cr_expect_eq(ranges_count(f.ranges), 2);
 
@@ -70,7 +70,7 @@ Test(ranges, live_from_the_first_lookup_to_the_last_forget)
         cr_expect_eq(ranges_count(f.ranges), 1);
 
         /* Forgotten, but looked up again soon: the same number, as cp expects. */
-        cr_assert_eq(ranges_take(f.ranges, open_range(&f, 2, 3), &again), 0);
+        cr_assert_eq(ranges_take(f.ranges, f.object_id, open_range(&f, 2, 3), &again), 0);
         cr_expect_eq(first.ino, again.ino);
         close_fixture(&f);
 }

@@ -25,6 +25,8 @@ struct option_row {
         const char *name;     /* "--role" */
         const char *argument; /* "GROUP"; NULL for a switch */
         const char *help;     /* a line, or several with '\n' between them */
+        const char *values;   /* what the argument can be, with '|' between them; NULL: as its name
+                               * says (completion.h) */
 };
 
 struct invocation;
@@ -67,6 +69,8 @@ enum exit_code invocation_refuse(const struct command *command, const char *form
 /* The table: all commands, NULL at the end. */
 const struct command *const *command_table(void);
 const struct command *command_find(const char *name);
+/* The options that a command takes: its own, then those of many. NULL at the end. */
+const struct option_row *command_option(const struct command *command, unsigned index);
 
 /* --help of one command and of the program, at most 80 columns, to stdout. */
 void help_print_command(const struct command *command);

@@ -16,7 +16,7 @@ static enum exit_code run(const struct invocation *invocation)
 }
 
 static const struct option_row options[] = {
-        {"--capture-instance", "NAME", "which instance, or all; must be given"},
+        {"--capture-instance", "INSTANCE", "which instance, or all; must be given"},
         {0},
 };
 

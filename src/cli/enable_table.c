@@ -16,6 +16,8 @@ static const struct option_row options[] = {
         {"--index", "NAME", "a unique index that identifies rows; the\ndefault is the primary key"},
         {"--role", "GROUP", "who may read the changes"},
         {"--mirror", "0|1", "accepted; mirrors do not exist yet"},
+        {"--filegroup", "NAME", "refused: --store says where change tables are"},
+        {"--allow-partition-switch", "0|1", "accepted; no table is partitioned"},
         {"--all", NULL, "every ordinary table that has no instance yet"},
         {"--like", "PATTERN", "with --all: tables whose name is LIKE this"},
         {0},
@@ -38,7 +40,7 @@ static enum exit_code parse_bit(
 static enum exit_code run_all(const struct invocation *invocation)
 {
         static const char *const of_one_table[] = {"--capture-instance", "--captured-columns",
-                "--supports-net-changes", "--index", "--role"};
+                "--supports-net-changes", "--index", "--role", "--filegroup"};
         struct cdc_error error = {0};
         if (invocation->arguments[1])
                 return invocation_refuse(invocation->command, "--all takes no TABLE");
@@ -52,7 +54,13 @@ static enum exit_code run_all(const struct invocation *invocation)
         return r < 0 ? output_error(r, &error) : EXIT_OK;
 }
 
-static enum exit_code run_one(const struct invocation *invocation, int supports_net, int mirror)
+struct bits {
+        int supports_net;
+        int mirror;
+        int partition_switch;
+};
+
+static enum exit_code run_one(const struct invocation *invocation, const struct bits *bits)
 {
         struct cdc_error error = {0};
         struct cdc_table_options table = {
@@ -61,8 +69,10 @@ static enum exit_code run_one(const struct invocation *invocation, int supports_
                 .captured_columns = invocation_option(invocation, "--captured-columns"),
                 .index = invocation_option(invocation, "--index"),
                 .role = invocation_option(invocation, "--role"),
-                .supports_net_changes = supports_net,
-                .is_mirror_off = mirror == 0,
+                .supports_net_changes = bits->supports_net,
+                .is_mirror_off = bits->mirror == 0,
+                .filegroup = invocation_option(invocation, "--filegroup"),
+                .is_partition_switch_off = bits->partition_switch == 0,
         };
         if (!table.table)
                 return invocation_refuse(invocation->command, "TABLE is missing");
@@ -74,14 +84,17 @@ static enum exit_code run_one(const struct invocation *invocation, int supports_
 
 static enum exit_code run(const struct invocation *invocation)
 {
-        int supports_net, mirror;
-        enum exit_code code = parse_bit(invocation, "--supports-net-changes", -1, &supports_net);
+        struct bits bits;
+        enum exit_code code =
+                parse_bit(invocation, "--supports-net-changes", -1, &bits.supports_net);
         if (code == EXIT_OK)
-                code = parse_bit(invocation, "--mirror", 1, &mirror);
+                code = parse_bit(invocation, "--mirror", 1, &bits.mirror);
+        if (code == EXIT_OK)
+                code = parse_bit(invocation, "--allow-partition-switch", 1, &bits.partition_switch);
         if (code != EXIT_OK)
                 return code;
         return invocation_option(invocation, "--all") ? run_all(invocation)
-                                                      : run_one(invocation, supports_net, mirror);
+                                                      : run_one(invocation, &bits);
 }
 
 const struct command command_enable_table = {

@@ -12,7 +12,8 @@ static enum exit_code run(const struct invocation *invocation)
 static const struct option_row options[] = {
         {"--row-filter", "FILTER",
                 "'all' for the new rows of updates alone, or\n'all update old' "
-                "for both, the default"},
+                "for both, the default",
+                "all|all update old"},
         RANGE_OPTIONS,
         {0},
 };

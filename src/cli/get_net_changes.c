@@ -12,7 +12,8 @@ static enum exit_code run(const struct invocation *invocation)
 static const struct option_row options[] = {
         {"--row-filter", "FILTER",
                 "'all', 'all with mask' to tell which columns\nwere changed, the default, or "
-                "'all with merge'\nfor operation 5 in the place of 2 and 4"},
+                "'all with merge'\nfor operation 5 in the place of 2 and 4",
+                "all|all with mask|all with merge"},
         RANGE_OPTIONS,
         {0},
 };

@@ -36,22 +36,13 @@ static void print_option(const struct option_row *row)
 
 void help_print_command(const struct command *command)
 {
-        static const struct option_row store = {
-                "--store", "PATH", "the store, if it is not DATABASE-cdc"};
-        static const struct option_row format = {"--format", "FORMAT",
-                "table, csv or jsonl; the default is table on\na terminal and csv elsewhere"};
-        static const struct option_row help = {"--help", NULL, "print this help"};
+        const struct option_row *option;
         print_usage(command);
         if (command->help)
                 printf("\n%s", command->help);
         printf("\nOptions:\n");
-        for (const struct option_row *row = command->options; row && row->name; row++)
-                print_option(row);
-        if (command->has_rows)
-                print_option(&format);
-        if (command->arguments[0] && strcmp(command->arguments[0], "DATABASE") == 0)
-                print_option(&store);
-        print_option(&help);
+        for (unsigned i = 0; (option = command_option(command, i)); i++)
+                print_option(option);
 }
 
 void help_print(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * table: the commands of cdcctl in the order of --help: one row each. It knows nothing more of
- * them than that they exist.
+ * table: the commands of cdcctl in the order of --help: one row each, and the options that many of
+ * them have. It knows nothing more of them than that they exist.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "command.h"
@@ -38,7 +39,8 @@
         row(command_hold) \
         row(command_cleanup_change_table) \
         row(command_rotate) \
-        row(command_agent)
+        row(command_agent) \
+        row(command_completion)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct command name;
@@ -60,4 +62,25 @@ const struct command *command_find(const char *name)
                         return *command;
         }
         return NULL;
+}
+
+static const struct option_row of_rows = {"--format", "FORMAT",
+        "table, csv or jsonl; the default is table on\na terminal and csv elsewhere"};
+static const struct option_row of_databases = {
+        "--store", "PATH", "the store, if it is not DATABASE-cdc"};
+static const struct option_row of_all = {"--help", NULL, "print this help"};
+
+const struct option_row *command_option(const struct command *command, unsigned index)
+{
+        const struct option_row *row = command->options;
+        bool has_database = command->arguments[0] && strcmp(command->arguments[0], "DATABASE") == 0;
+        for (; row && row->name; row++) {
+                if (index-- == 0)
+                        return row;
+        }
+        if (command->has_rows && index-- == 0)
+                return &of_rows;
+        if (has_database && index-- == 0)
+                return &of_databases;
+        return index == 0 ? &of_all : NULL;
 }

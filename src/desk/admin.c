@@ -17,6 +17,8 @@
 #include "source/check.h"
 #include "source/look.h"
 
+enum { NUMBER_TAKEN = 22906, NUMBER_SYSTEM = 22989 };
+
 static int check_store_place(const char *store, struct problem *problem)
 {
         _cleanup_free_ char *copy = strdup(store);
@@ -43,6 +45,12 @@ static int create(const struct call_paths *paths, const struct check *check,
         _cleanup_(store_closep) struct store *store = NULL;
         struct problem refusal = {0};
         r = store_open(paths->store, STORE_READ, &refusal, &store);
+        if (r == -EMEDIUMTYPE || r == -EBADMSG)
+                return problem_set(problem, -r, NUMBER_TAKEN,
+                        "the name of the store is taken: '%s' exists and is not a cdcfs store; "
+                        "move "
+                        "it away, or give another name with --store",
+                        paths->store);
         if (r < 0) {
                 *problem = refusal;
                 return r;
@@ -50,6 +58,17 @@ static int create(const struct call_paths *paths, const struct check *check,
         if (notice)
                 notice(context, problem->number, problem->message);
         return 0;
+}
+
+/* What change data capture keeps is not captured again. */
+static int check_is_no_store(
+        const struct call_paths *paths, const struct look *look, struct problem *problem)
+{
+        if (!schema_find_table(look->schema, "cdcfs_state"))
+                return 0;
+        return problem_set(problem, ENOTSUP, NUMBER_SYSTEM,
+                "'%s' is itself a store of change data capture and cannot be enabled",
+                paths->source);
 }
 
 static int enable_db(const struct call_paths *paths, bool set_wal, cdc_notice notice, void *context,
@@ -64,6 +83,8 @@ static int enable_db(const struct call_paths *paths, bool set_wal, cdc_notice no
                 r = check_is_wal(&check, problem);
         if (r == 0)
                 r = look_at_schema(check.path, &look, problem);
+        if (r == 0)
+                r = check_is_no_store(paths, &look, problem);
         schema_unref(look.schema);
         return r < 0 ? r : create(paths, &check, look.encoding, notice, context, problem);
 }

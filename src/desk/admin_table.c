@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cdc.h"
 #include "desk/call.h"
@@ -28,6 +29,9 @@ enum {
         NUMBER_NOT_OF_TABLE = 22960,
         NUMBER_NOT_ENABLED = 22985,
         NUMBER_MISSING = 22963,
+        NUMBER_FILEGROUP = 22973,
+        NUMBER_OWN_TABLE = 22974,
+        NUMBER_PARTITION_SWITCH = 22857,
 };
 
 /* What a call works on. */
@@ -182,15 +186,39 @@ static int open_both(struct desk *desk)
         return r < 0 ? r : check_encoding(desk);
 }
 
+static int refuse_missing(const struct desk *desk, const char *table)
+{
+        if (strncasecmp(table, "cdc.", strlen("cdc.")) == 0)
+                return problem_set(desk->problem, ENOENT, NUMBER_OWN_TABLE,
+                        "'%s': the tables of change data capture itself are not captured", table);
+        return problem_set(desk->problem, ENOENT, NUMBER_NO_TABLE, "there is no table '%s' in %s",
+                table, desk->paths.source);
+}
+
+/* Parameters of SQL Server's that mean nothing here. */
+static int check_foreign(const struct desk *desk, const struct cdc_table_options *options)
+{
+        if (options->filegroup)
+                return problem_set(desk->problem, EINVAL, NUMBER_FILEGROUP,
+                        "there is no filegroup '%s': change tables stand in the store, whose place "
+                        "--store says",
+                        options->filegroup);
+        if (options->is_partition_switch_off && desk->notice)
+                desk->notice(desk->context, NUMBER_PARTITION_SWITCH,
+                        "allow-partition-switch is ignored: no table of SQLite is partitioned");
+        return 0;
+}
+
 static int enable_table(struct desk *desk, const struct cdc_table_options *options)
 {
         int r = open_both(desk);
+        if (r == 0)
+                r = check_foreign(desk, options);
         if (r < 0)
                 return r;
         const struct schema_table *table = schema_find_table(desk->look.schema, options->table);
         if (!table)
-                return problem_set(desk->problem, ENOENT, NUMBER_NO_TABLE,
-                        "there is no table '%s' in %s", options->table, desk->paths.source);
+                return refuse_missing(desk, options->table);
         r = enable_one(desk, table, options, desk->problem);
         return r < 0 ? r : finish_enable(desk);
 }

@@ -358,3 +358,23 @@ const struct cdc_instance *cdc_catalog_find_live(
         *ret_format = live->format;
         return cdc_catalog_find_object(catalog, live->object_id);
 }
+
+/* ---- whose it is ---- */
+
+bool cdc_catalog_find_owner(
+        const struct cdc_catalog *catalog, uint64_t ino, const struct cdc_instance **ret_instance)
+{
+        const struct catalog_slot *slot = find_slot(catalog, ino);
+        const struct cdc_instance *instance;
+        unsigned format;
+        *ret_instance = NULL;
+        if (ino >= catalog->base_ino && ino - catalog->base_ino < CDC_ROOT_INOS)
+                return true;
+        if (slot && slot->ordinal > 0)
+                instance = cdc_catalog_find_object(catalog, slot->object_id);
+        else if (!(instance = cdc_catalog_find_live(catalog, ino, &format)))
+                instance = cdc_catalog_find_block(catalog, ino);
+        if (instance && instance->object_id > 0)
+                *ret_instance = instance;
+        return instance;
+}

@@ -60,6 +60,8 @@ struct cdc_table_options {
         const char *role;             /* NULL = none */
         int supports_net_changes;     /* 0, 1, -1 = 1 if there is a key */
         bool is_mirror_off;           /* accepted; mirrors come later */
+        const char *filegroup;        /* refused unless NULL: there are none */
+        bool is_partition_switch_off; /* ignored with a notice: there are no partitions */
 };
 
 /* sys.sp_cdc_enable_table. With an agent running it returns when the agent captures the table;
@@ -400,6 +402,10 @@ CDC_API const struct cdc_file *cdc_catalog_find_file(const struct cdc_catalog *c
         const struct cdc_instance *instance, unsigned format, const char *name);
 CDC_API const struct cdc_file *cdc_catalog_find_ino(
         const struct cdc_catalog *catalog, uint64_t ino);
+/* Whose anything with an inode number is: a file, listed or live, a directory or a document. true
+ * with the instance, or with NULL for what is no instance's; false: nobody's (any more). */
+CDC_API bool cdc_catalog_find_owner(
+        const struct cdc_catalog *catalog, uint64_t ino, const struct cdc_instance **ret_instance);
 
 /* The inode number of what live/ shows of an instance in a format: its oldest file that is not
  * listed yet. It keeps the number when it is listed. 0: there is none, the instance is pending. */

@@ -38,7 +38,7 @@ def work(app, number):
     app.execute("COMMIT")
 
 
-@case("item 9 a line per transaction counts the rows that each instance's files have of it")
+@case("a line per transaction counts the rows that each instance's files have of it")
 def _(db):
     app = start(db, "a", "b")
     app.execute("INSERT INTO a VALUES(0, 0)")
@@ -65,7 +65,7 @@ def _(db):
         assert line["tran_id"] == "\\x" + line["start_lsn"].replace(":", "")
 
 
-@case("item 9 files touch, end where the instances' do, and have their sizes at once")
+@case("files touch, end where the instances' do, and have their sizes at once")
 def _(db):
     app = start(db, "a", "b")
     for number in range(1, 8):
@@ -83,7 +83,7 @@ def _(db):
     assert all(os.stat(path).st_size == len(read_file(path)) > 0 for path in listed)
 
 
-@case("item 9 names, inodes, times and bytes hold over remounts, cleanup and instances that go")
+@case("names, inodes, times and bytes hold over remounts, cleanup and instances that go")
 def _(db):
     def look():
         return {path: (os.stat(path).st_ino, os.stat(path).st_mtime_ns, read_file(path))
@@ -110,7 +110,7 @@ def _(db):
     assert lines(db)[-1]["rows"] == {"main_c": 1}
 
 
-@case("item 9 files go with the interval of the database")
+@case("files go with the interval of the database")
 def _(db):
     app = start(db, "a", "b")
     for number in range(1, 4):
@@ -125,7 +125,7 @@ def _(db):
     assert read_file(listed[0]) == content, "it lingers"
 
 
-@case("item 7 transactions/ is everybody's who reads the source, until an instance has a role")
+@case("transactions/ is everybody's who reads the source, until an instance has a role")
 def _(db):
     os.chmod(db.directory, 0o755)
     group = "daemon" if os.getuid() == 0 else None

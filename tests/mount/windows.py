@@ -60,7 +60,7 @@ def start(db, commits):
     return [str(time) for time, in rows]
 
 
-@case("item 8 a window gives what the functions give for the same times, in every format")
+@case("a window gives what the functions give for the same times, in every format")
 def _(db):
     times = start(db, 6)
     for first, last in ((times[0], times[-1]), (times[1], times[3]), (times[2], times[2]),
@@ -74,7 +74,7 @@ def _(db):
                 assert data == by_command(db, command, first, last, form), path
 
 
-@case("item 8 windows that touch repeat nothing and leave nothing out")
+@case("windows that touch repeat nothing and leave nothing out")
 def _(db):
     times = start(db, 8)
     begin = validity(db)["min_time"]
@@ -85,7 +85,7 @@ def _(db):
     assert pieces == db.get_changes("main_t", db.min_lsn("main_t"), db.max_lsn(), "jsonl")
 
 
-@case("item 8 what cannot be asked for fails at the lookup and says why")
+@case("what cannot be asked for fails at the lookup and says why")
 def _(db):
     times = start(db, 3)
     begin = validity(db)["min_time"]
@@ -101,7 +101,7 @@ def _(db):
     assert os.listdir(folder) == []
 
 
-@case("item 8 a window may end where nothing was committed as soon as the log was read so far")
+@case("a window may end where nothing was committed as soon as the log was read so far")
 def _(db):
     times = start(db, 2)
     last = times[-1]
