@@ -10,69 +10,11 @@
  * The number 9.0e+999 is what every reader that takes it reads as infinity, and it keeps a
  * column of numbers one of numbers. It knows nothing of change tables.
  */
-#include <math.h>
 #include <string.h>
 
+#include "faces/json.h"
 #include "faces/render_formats.h"
 #include "faces/scalar.h"
-
-/* The letter after the backslash, 'u' for \u00XX, 0 for a byte that stands as it is. */
-static char escape_letter(uint8_t byte)
-{
-        switch (byte) {
-        case '"':
-        case '\\':
-                return (char)byte;
-        case '\n':
-                return 'n';
-        case '\t':
-                return 't';
-        case '\r':
-                return 'r';
-        case '\b':
-                return 'b';
-        case '\f':
-                return 'f';
-        default:
-                return byte < 0x20 ? 'u' : 0;
-        }
-}
-
-static void append_escape(struct buf *buf, uint8_t byte, char letter)
-{
-        buf_append_byte(buf, '\\');
-        buf_append_byte(buf, (uint8_t)letter);
-        if (letter != 'u')
-                return;
-        buf_append(buf, "00", 2);
-        buf_append_hex(buf, &byte, 1);
-}
-
-/* Whatever needs no escape is copied in runs. */
-static void append_string(struct buf *buf, const uint8_t *bytes, size_t size)
-{
-        size_t run = 0;
-        buf_append_byte(buf, '"');
-        for (size_t i = 0; i < size; i++) {
-                char letter = escape_letter(bytes[i]);
-                if (!letter)
-                        continue;
-                buf_append(buf, bytes + run, i - run);
-                append_escape(buf, bytes[i], letter);
-                run = i + 1;
-        }
-        buf_append(buf, bytes + run, size - run);
-        buf_append_byte(buf, '"');
-}
-
-/* mark: "\\\\x" for a BLOB, "\\\\X" for TEXT that is none. */
-static void append_marked_hex(struct buf *buf, const char *mark, const struct value *value)
-{
-        buf_append_byte(buf, '"');
-        buf_append_string(buf, mark);
-        buf_append_hex(buf, value->bytes, value->size);
-        buf_append_byte(buf, '"');
-}
 
 static bool looks_marked(const uint8_t *bytes, size_t size)
 {
@@ -89,25 +31,15 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
         if (text.care == SCALAR_PLAIN) {
                 scalar_append_plain(buf, &text);
         } else if (text.care == SCALAR_ODD) {
-                append_marked_hex(buf, "\\\\X", value);
+                json_append_marked_hex(buf, 'X', value->bytes, value->size);
         } else if (looks_marked(text.bytes, text.size)) {
                 buf_append_string(buf, "{\"$text\": ");
-                append_string(buf, text.bytes, text.size);
+                json_append_string(buf, text.bytes, text.size);
                 buf_append_byte(buf, '}');
         } else {
-                append_string(buf, text.bytes, text.size);
+                json_append_string(buf, text.bytes, text.size);
         }
         scalar_text_release(&text);
-}
-
-static void append_real(struct buf *buf, double real)
-{
-        if (isfinite(real))
-                scalar_append_real(buf, real);
-        else if (isnan(real))
-                buf_append_string(buf, "null");
-        else
-                buf_append_string(buf, real > 0 ? "9.0e+999" : "-9.0e+999");
 }
 
 static void append_blob(struct buf *buf, const struct value *value, enum result_kind kind)
@@ -118,7 +50,7 @@ static void append_blob(struct buf *buf, const struct value *value, enum result_
                 buf_append_byte(buf, '"');
                 return;
         }
-        append_marked_hex(buf, "\\\\x", value);
+        json_append_marked_hex(buf, 'x', value->bytes, value->size);
 }
 
 static void append_value(struct buf *buf, const struct value *value, enum result_kind kind,
@@ -132,7 +64,7 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 scalar_append_integer(buf, value->integer);
                 break;
         case VALUE_REAL:
-                append_real(buf, value->real);
+                json_append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
                 append_text(buf, value, encoding);
@@ -146,12 +78,8 @@ static void append_value(struct buf *buf, const struct value *value, enum result
 /* `{"name":` for the first column, `,"name":` for the others. */
 static void jsonl_lead(struct buf *buf, unsigned index, const char *name)
 {
-        struct value text = {VALUE_TEXT, (uint32_t)strlen(name), {.bytes = (const uint8_t *)name}};
         buf_append_byte(buf, index > 0 ? ',' : '{');
-        if (text_is_utf8(text.bytes, text.size))
-                append_string(buf, text.bytes, text.size);
-        else
-                append_marked_hex(buf, "\\\\X", &text);
+        json_append_name(buf, name);
         buf_append_byte(buf, ':');
 }
 
@@ -177,6 +105,7 @@ const struct renderer render_jsonl = {
         .suffix = ".jsonl",
         .kind = RENDER_ALL,
         .version = 1,
+        .is_live = true,
         .lead = jsonl_lead,
         .header = jsonl_header,
         .row = jsonl_row,
