@@ -20,7 +20,7 @@ static struct cdc_instance instance_of(int64_t object_id, const char *directory)
 static struct cdc_file file_of(int64_t object_id, unsigned format, uint64_t ordinal)
 {
         struct cdc_file file = {
-                .ino = 20000 + 1000000 * (uint64_t)object_id + 2 * ordinal + format,
+                .ino = 20000 + 1000000 * (uint64_t)object_id + 8 * ordinal + format,
                 .ordinal = ordinal,
                 .size = ordinal,
                 .mtime_ns = (int64_t)ordinal,
