@@ -19,7 +19,6 @@
  * "Change Tables"; where its text and its byte examples differ, the bytes hold.
  */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "faces/csv.h"
@@ -28,7 +27,7 @@
 #include "faces/scalar.h"
 #include "ground/clock.h"
 
-enum { HEADER_COLUMNS = 7, TRANSACTION_SIZE = 16 };
+enum { HEADER_COLUMNS = 7, TRANSACTION_SIZE = 16, NUMBER_DIGITS = 19 };
 
 static const struct {
         const char *letter, *word;
@@ -86,14 +85,15 @@ static void append_mask(
 /* Of `2026-11-30T10:00:00.123456Z` the digits 2026113010000012. */
 static void append_sequence(struct buf *buf, const char *time, uint64_t number)
 {
-        char digits[24];
+        char digits[NUMBER_DIGITS];
         for (const char *c = time; *c != '.'; c++) {
                 if (*c >= '0' && *c <= '9')
                         buf_append_byte(buf, (uint8_t)*c);
         }
         buf_append(buf, strchr(time, '.') + 1, 2);
-        snprintf(digits, sizeof digits, "%019llu", (unsigned long long)number);
-        buf_append_string(buf, digits);
+        for (size_t i = sizeof digits; i-- > 0; number /= 10)
+                digits[i] = (char)('0' + number % 10);
+        buf_append(buf, digits, sizeof digits);
 }
 
 static uint64_t number_of(const struct value *seqval)
