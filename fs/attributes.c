@@ -50,10 +50,20 @@ static struct attributes_owner owner_of_instance(
         return own;
 }
 
+/* transactions/ tells of every instance: where one has a role, the owner alone reads it. */
+static struct attributes_owner owner_of_node(const struct attributes_owner *owner,
+        const struct cdc_catalog *catalog, const struct node *node)
+{
+        struct attributes_owner own = owner_of_instance(owner, node->instance);
+        if (node_is_of_transactions(node) && cdc_catalog_has_roles(catalog))
+                own.mode = 0400;
+        return own;
+}
+
 void attributes_of_node(const struct attributes_owner *owner, const struct cdc_catalog *catalog,
         const struct node *node, struct fuse_entry_param *ret_entry)
 {
-        struct attributes_owner own = owner_of_instance(owner, node->instance);
+        struct attributes_owner own = owner_of_node(owner, catalog, node);
         *ret_entry = (struct fuse_entry_param){
                 .ino = node_id(node),
                 .attr_timeout = node->file ? ATTRIBUTES_FOREVER : ATTRIBUTES_DIRECTORY,

@@ -90,13 +90,32 @@ static void tell_instance(const struct news *news, const struct cdc_instance *fo
         tell_directories(news, current);
 }
 
+static void tell_files(
+        const struct news *news, const struct cdc_instance *instance, unsigned format)
+{
+        const struct cdc_file *file;
+        for (uint64_t after = 0;
+                (file = cdc_catalog_next_file(news->current, instance, format, after));
+                after = file->ordinal)
+                fuse_lowlevel_notify_inval_inode(news->session, file->ino, -1, 0);
+}
+
+/* Files that are no instance's. */
 static void tell_mapping(const struct news *news)
 {
         const struct cdc_instance *former = cdc_catalog_mapping(news->former);
         const struct cdc_instance *current = cdc_catalog_mapping(news->current);
-        if (former && current && former->mtime_ns != current->mtime_ns)
-                tell_removed(news, former, current, 0, node_mapping_id(news->current));
-        forget_attributes(news, node_mapping_id(news->current));
+        uint64_t table = node_mapping_id(news->current);
+        uint64_t transactions = node_transactions_id(news->current);
+        if (former && current && former->mtime_ns != current->mtime_ns) {
+                tell_removed(news, former, current, CDC_MAPPING_TABLE, table);
+                tell_removed(news, former, current, CDC_MAPPING_TRANSACTIONS, transactions);
+        }
+        /* With the first role they become the owner's. */
+        if (current && cdc_catalog_has_roles(news->former) != cdc_catalog_has_roles(news->current))
+                tell_files(news, current, CDC_MAPPING_TRANSACTIONS);
+        forget_attributes(news, table);
+        forget_attributes(news, transactions);
 }
 
 static void tell_catalog(const struct news *news)
@@ -120,16 +139,6 @@ static void tell_catalog(const struct news *news)
         forget_attributes(news, NODE_ROOT_ID);
 }
 
-static void tell_files(
-        const struct news *news, const struct cdc_instance *instance, unsigned format)
-{
-        const struct cdc_file *file;
-        for (uint64_t after = 0;
-                (file = cdc_catalog_next_file(news->current, instance, format, after));
-                after = file->ordinal)
-                fuse_lowlevel_notify_inval_inode(news->session, file->ino, -1, 0);
-}
-
 /* The owner changed: of everything, and what the kernel believes for a year may be too open. */
 static void tell_owner(const struct news *news)
 {
@@ -140,6 +149,12 @@ static void tell_owner(const struct news *news)
                 tell_directories(news, instance);
                 for (unsigned format = 0; format < file_formats(); format++)
                         tell_files(news, instance, format);
+        }
+        forget_attributes(news, node_mapping_id(news->current));
+        forget_attributes(news, node_transactions_id(news->current));
+        if ((instance = cdc_catalog_mapping(news->current))) {
+                tell_files(news, instance, CDC_MAPPING_TABLE);
+                tell_files(news, instance, CDC_MAPPING_TRANSACTIONS);
         }
 }
 

@@ -27,6 +27,8 @@ enum {
         KIND_PARTITIONS,
         KIND_MAPPING,
         KIND_MAPPING_FILE,
+        KIND_TRANSACTIONS,
+        KIND_TRANSACTIONS_FILE,
         KIND_INSTANCE,
         KIND_INSTANCE_VALIDITY,
         KIND_INSTANCE_MIN_LSN,
@@ -90,6 +92,9 @@ static const struct node_kind kinds[KIND_COUNT] = {
                 "attrep_cdc_partitions.csv", &kinds[KIND_CDC], 23, CDC_DOCUMENT_PARTITIONS),
         [KIND_MAPPING] = DIRECTORY("lsn_time_mapping", &kinds[KIND_CDC], 22),
         [KIND_MAPPING_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_MAPPING], 0, 0, node_mapping),
+        [KIND_TRANSACTIONS] = DIRECTORY("transactions", &kinds[KIND_ROOT], 9),
+        [KIND_TRANSACTIONS_FILE] =
+                MEMBERS(NODE_FILE, &kinds[KIND_TRANSACTIONS], 0, 0, node_transactions),
 
         [KIND_INSTANCE] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ROOT], 0, 1, node_instances),
         [KIND_INSTANCE_VALIDITY] =
@@ -169,6 +174,12 @@ bool node_is_range_folder(const struct node *node)
         return node->kind->is_range_folder;
 }
 
+bool node_is_of_transactions(const struct node *node)
+{
+        return node->kind == &kinds[KIND_TRANSACTIONS] ||
+               node->kind == &kinds[KIND_TRANSACTIONS_FILE];
+}
+
 bool node_is_live_directory(const struct node *node)
 {
         return node->kind == &kinds[KIND_LIVE];
@@ -206,6 +217,14 @@ static int resolve_place(uint64_t place, struct node *node)
         return -ESTALE;
 }
 
+static const struct node_kind *kind_of_file(const struct cdc_file *file)
+{
+        if (file->is_mapping)
+                return &kinds[file->format == CDC_MAPPING_TABLE ? KIND_MAPPING_FILE
+                                                                : KIND_TRANSACTIONS_FILE];
+        return &kinds[file->format < cdc_formats() ? KIND_ALL_FILE : KIND_NET_FILE];
+}
+
 int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *ret_node)
 {
         struct node node = {.ino = id};
@@ -217,9 +236,7 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
         } else if (id >= base && id - base < CDC_ROOT_INOS) {
                 r = resolve_place(id - base, &node);
         } else if ((node.file = cdc_catalog_find_ino(catalog, id))) {
-                node.kind = &kinds[node.file->is_mapping               ? KIND_MAPPING_FILE
-                                   : node.file->format < cdc_formats() ? KIND_ALL_FILE
-                                                                       : KIND_NET_FILE];
+                node.kind = kind_of_file(node.file);
         } else if ((node.instance = cdc_catalog_find_live(catalog, id, &node.format))) {
                 node.kind = &kinds[KIND_LIVE_FILE];
         } else {
@@ -234,6 +251,11 @@ int node_resolve(const struct cdc_catalog *catalog, uint64_t id, struct node *re
 uint64_t node_mapping_id(const struct cdc_catalog *catalog)
 {
         return cdc_catalog_base_ino(catalog) + kinds[KIND_MAPPING].place;
+}
+
+uint64_t node_transactions_id(const struct cdc_catalog *catalog)
+{
+        return cdc_catalog_base_ino(catalog) + kinds[KIND_TRANSACTIONS].place;
 }
 
 uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format)

@@ -60,13 +60,14 @@ struct node_members {
         void (*name)(const struct node *member, char ret_name[NODE_NAME_SIZE]);
 };
 
-extern const struct node_members node_instances;   /* capture instances, in the root */
-extern const struct node_members node_formats;     /* a folder a format of all changes */
-extern const struct node_members node_net;         /* net/, where the instance supports it */
-extern const struct node_members node_net_formats; /* a folder a format of net changes */
-extern const struct node_members node_files;       /* the closed files of a format */
-extern const struct node_members node_mapping;     /* the closed files of lsn_time_mapping */
-extern const struct node_members node_live;        /* the live file of each format */
+extern const struct node_members node_instances;    /* capture instances, in the root */
+extern const struct node_members node_formats;      /* a folder a format of all changes */
+extern const struct node_members node_net;          /* net/, where the instance supports it */
+extern const struct node_members node_net_formats;  /* a folder a format of net changes */
+extern const struct node_members node_files;        /* the closed files of a format */
+extern const struct node_members node_mapping;      /* the closed files of lsn_time_mapping */
+extern const struct node_members node_transactions; /* the same of transactions/ */
+extern const struct node_members node_live;         /* the live file of each format */
 
 /* One row of the table. */
 struct node_kind {
@@ -101,8 +102,11 @@ bool node_is_live_directory(const struct node *node);
 bool node_is_probe(const char *name);
 /* When it last changed: the file's, or what came or went in the directory. */
 int64_t node_mtime(const struct cdc_catalog *catalog, const struct node *node);
-/* The id of cdc/lsn_time_mapping. */
+/* Is it transactions/ or a file in it? */
+bool node_is_of_transactions(const struct node *node);
+/* The ids of cdc/lsn_time_mapping and of transactions. */
 uint64_t node_mapping_id(const struct cdc_catalog *catalog);
+uint64_t node_transactions_id(const struct cdc_catalog *catalog);
 /* The id of the folder in which an instance's files of a format stand. */
 uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format);
 

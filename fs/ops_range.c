@@ -31,10 +31,14 @@ static int open_range(const struct ops_view *view, const struct readers_job *job
         const struct cdc_stop stop = {is_stopped, (void *)job};
         const struct cdc_instance *instance =
                 cdc_catalog_find_object(view->catalog, asked->object_id);
+        struct cdc_engine *engine = view->server->engine;
+        struct cdc_pulse pulse;
         if (!instance)
                 return -ENOENT;
-        return cdc_range_open(
-                view->server->view, instance, asked->format, asked->name, &stop, ret_content);
+        if (engine)
+                cdc_engine_pulse(engine, &pulse);
+        return cdc_range_open(view->server->view, instance, asked->format, asked->name,
+                engine ? &pulse : NULL, &stop, ret_content);
 }
 
 static void answer(const struct readers_job *job)

@@ -40,7 +40,7 @@ Test(closer, measures_the_very_bytes_that_are_read)
         files_fixture_commit(&f, object_id, 20000, 100);
         files_fixture_border(&f);
         struct files files = unpublished(&f);
-        cr_assert_eq(files.count, render_count() + 1, "and one of lsn_time_mapping");
+        cr_assert_eq(files.count, render_count() + 2, "and those that are no instance's");
         for (size_t i = 0; i < files.count; i++) {
                 struct files_measure measure;
                 atomic_bool is_stopped = false;

@@ -1,54 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "faces/content.h"
-
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 
+#include "content_fixture.h"
 #include "faces/filebytes.h"
-#include "files_fixture.h"
-
-struct fixture {
-        struct files_fixture files;
-        int64_t object_id;
-        struct content_pool *pool;
-        sqlite3 *db;
-};
-
-static void open_fixture(struct fixture *f, uint64_t budget)
-{
-        files_fixture_open(&f->files);
-        f->object_id = files_fixture_table(&f->files, "t");
-        f->db = store_db(f->files.base.store);
-        cr_assert_eq(content_pool_new(f->files.base.tmp.directory, budget, NULL, &f->pool), 0);
-}
-
-static void close_fixture(struct fixture *f)
-{
-        content_pool_free(f->pool);
-        files_fixture_close(&f->files);
-}
-
-static void add_file(struct fixture *f, unsigned rows, size_t size)
-{
-        files_fixture_commit(&f->files, f->object_id, rows, size);
-        files_fixture_rotate(&f->files);
-}
-
-static struct file_row file_at(struct fixture *f, unsigned format, int64_t ordinal)
-{
-        struct files files = {0};
-        cr_assert_eq(
-                files_list(f->db, f->object_id, render_at(format)->name, ordinal - 1, 1, &files),
-                0);
-        cr_assert_eq(files.count, 1);
-        struct file_row file = files.items[0];
-        files_release(&files);
-        return file;
-}
 
 /* All bytes of a file. */
-static void render_whole(struct fixture *f, const struct file_row *file, struct buf *buf)
+static void render_whole(struct content_fixture *f, const struct file_row *file, struct buf *buf)
 {
         struct filebytes_position position = filebytes_start(file);
         cr_assert_eq(filebytes_render(f->db, file, SIZE_MAX / 4, &position, buf, NULL), 0);
@@ -56,10 +14,10 @@ static void render_whole(struct fixture *f, const struct file_row *file, struct 
 
 Test(content, reads_any_part_of_a_file_without_short_counts)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
-        add_file(&f, 6000, 100);
-        struct file_row file = file_at(&f, 0, 1);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
+        content_fixture_add(&f, 6000, 100);
+        struct file_row file = content_fixture_file(&f, 0, 1);
         struct buf whole = BUF_INIT;
         render_whole(&f, &file, &whole);
         static const struct {
@@ -82,18 +40,18 @@ Test(content, reads_any_part_of_a_file_without_short_counts)
         content_close(content);
         free(buffer);
         buf_release(&whole);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, renders_only_what_is_asked_for)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
-        add_file(&f, 20000, 100);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
+        content_fixture_add(&f, 20000, 100);
         struct content *content = NULL;
         char buffer[100];
         size_t got = 0;
-        cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 1).ino, &content), 0);
+        cr_assert_eq(content_open(f.pool, f.db, content_fixture_file(&f, 0, 1).ino, &content), 0);
         cr_expect_eq(content_pool_bytes(f.pool), 0);
         cr_expect_eq(content_try_read(content, 0, buffer, sizeof buffer, &got), -EAGAIN);
         cr_expect_eq(content_read(content, f.db, 0, buffer, sizeof buffer, &got), 0);
@@ -102,11 +60,11 @@ Test(content, renders_only_what_is_asked_for)
         cr_expect_leq(content_pool_bytes(f.pool), 17 << 10, "a glance costs 16 KiB");
         cr_expect_eq(content_try_read(content, 1 << 20, buffer, sizeof buffer, &got), -EAGAIN);
         content_close(content);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 /* All of a file through small reads; is its hash right? */
-static bool is_read_right(struct fixture *f, const struct file_row *file)
+static bool is_read_right(struct content_fixture *f, const struct file_row *file)
 {
         struct content *content = NULL;
         struct hash hash;
@@ -128,17 +86,18 @@ static bool is_read_right(struct fixture *f, const struct file_row *file)
 Test(content, keeps_to_its_budget_whoever_has_files_open)
 {
         enum { BUDGET = 3 << 20, FILES = 3 };
-        struct fixture f;
-        open_fixture(&f, BUDGET);
+        struct content_fixture f;
+        content_fixture_open(&f, BUDGET);
         struct content *contents[FILES];
         for (int i = 0; i < FILES; i++) {
-                add_file(&f, 30000, 100);
-                cr_assert_eq(
-                        content_open(f.pool, f.db, file_at(&f, 0, i + 1).ino, &contents[i]), 0);
+                content_fixture_add(&f, 30000, 100);
+                cr_assert_eq(content_open(f.pool, f.db, content_fixture_file(&f, 0, i + 1).ino,
+                                     &contents[i]),
+                        0);
         }
         for (int round = 0; round < 2; round++) {
                 for (int i = 0; i < FILES; i++) {
-                        struct file_row file = file_at(&f, 0, i + 1);
+                        struct file_row file = content_fixture_file(&f, 0, i + 1);
                         cr_assert_gt(file.bytes, BUDGET);
                         cr_expect(is_read_right(&f, &file));
                         cr_expect_leq(content_pool_bytes(f.pool), BUDGET);
@@ -147,29 +106,29 @@ Test(content, keeps_to_its_budget_whoever_has_files_open)
         }
         for (int i = 0; i < FILES; i++)
                 content_close(contents[i]);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, keeps_what_was_used_last)
 {
-        struct fixture f;
-        open_fixture(&f, 500000);
+        struct content_fixture f;
+        content_fixture_open(&f, 500000);
         for (int i = 0; i < 6; i++)
-                add_file(&f, 2000, 50);
+                content_fixture_add(&f, 2000, 50);
         for (int64_t ordinal = 1; ordinal <= 6; ordinal++) {
-                struct file_row file = file_at(&f, 0, ordinal);
+                struct file_row file = content_fixture_file(&f, 0, ordinal);
                 cr_expect(is_read_right(&f, &file));
         }
         struct content *last = NULL, *first = NULL;
         char buffer[100];
         size_t got = 0;
-        cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 6).ino, &last), 0);
-        cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 1).ino, &first), 0);
+        cr_assert_eq(content_open(f.pool, f.db, content_fixture_file(&f, 0, 6).ino, &last), 0);
+        cr_assert_eq(content_open(f.pool, f.db, content_fixture_file(&f, 0, 1).ino, &first), 0);
         cr_expect_eq(content_try_read(last, 0, buffer, 100, &got), 0);
         cr_expect_eq(content_try_read(first, 0, buffer, 100, &got), -EAGAIN);
         content_close(last);
         content_close(first);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, refuses_what_does_not_come_out_as_it_was_measured)
@@ -180,42 +139,44 @@ Test(content, refuses_what_does_not_come_out_as_it_was_measured)
                 "DELETE FROM main_t_CT WHERE rowid % 3 = 0",
         };
         for (size_t i = 0; i < COUNT(changes); i++) {
-                struct fixture f;
-                open_fixture(&f, 0);
-                add_file(&f, 500, 50);
+                struct content_fixture f;
+                content_fixture_open(&f, 0);
+                content_fixture_add(&f, 500, 50);
                 cr_assert_eq(sql_execute(f.db, changes[i]), 0);
                 struct content *content = NULL;
                 char *buffer = malloc(1 << 20);
                 size_t got = 0;
-                cr_assert_eq(content_open(f.pool, f.db, file_at(&f, 0, 1).ino, &content), 0);
+                cr_assert_eq(
+                        content_open(f.pool, f.db, content_fixture_file(&f, 0, 1).ino, &content),
+                        0);
                 cr_expect_eq(content_read(content, f.db, 0, buffer, 1 << 20, &got), -EIO, "%s",
                         changes[i]);
                 cr_expect_eq(content_read(content, f.db, 0, buffer, 1 << 20, &got), -EIO);
                 content_close(content);
                 free(buffer);
-                close_fixture(&f);
+                content_fixture_close(&f);
         }
 }
 
 Test(content, tells_files_that_are_not_there)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
         files_fixture_commit(&f.files, f.object_id, 10, 10);
         struct content *content = NULL;
         struct file_row live;
         cr_assert_eq(files_find_live(f.db, f.object_id, "csv", &live), 1);
         cr_expect_eq(content_open(f.pool, f.db, 1, &content), -ENOENT);
         cr_expect_eq(content_open(f.pool, f.db, live.ino, &content), -ENOENT);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, puts_large_files_on_the_disk_and_leaves_no_name)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
-        add_file(&f, 9000, 1000);
-        struct file_row file = file_at(&f, 0, 1);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
+        content_fixture_add(&f, 9000, 1000);
+        struct file_row file = content_fixture_file(&f, 0, 1);
         cr_assert_gt(file.bytes, 8 << 20);
         struct content *content = NULL;
         char buffer[100];
@@ -228,11 +189,12 @@ Test(content, puts_large_files_on_the_disk_and_leaves_no_name)
         cr_expect_str_eq(result.text, "");
         run_release(&result);
         content_close(content);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 /* A range over all changes so far. */
-static struct file_row range_of(struct fixture *f, unsigned format, uint64_t first, uint64_t last)
+static struct file_row range_of(
+        struct content_fixture *f, unsigned format, uint64_t first, uint64_t last)
 {
         struct file_row range = {
                 .object_id = f->object_id,
@@ -249,8 +211,8 @@ static struct file_row range_of(struct fixture *f, unsigned format, uint64_t fir
 
 Test(content, a_range_is_measured_once_and_has_a_number_of_its_own)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
         files_fixture_commit(&f.files, f.object_id, 20000, 100);
         for (unsigned format = 0; format < 2; format++) {
                 struct file_row range = range_of(&f, format, 5, 19000);
@@ -278,14 +240,14 @@ Test(content, a_range_is_measured_once_and_has_a_number_of_its_own)
                 content_close(again);
                 content_close(content);
         }
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, many_ranges_that_are_open_keep_to_the_budget)
 {
         enum { BUDGET = 1 << 20, RANGES = 25 };
-        struct fixture f;
-        open_fixture(&f, BUDGET);
+        struct content_fixture f;
+        content_fixture_open(&f, BUDGET);
         files_fixture_commit(&f.files, f.object_id, 20000, 100);
         struct content *contents[RANGES];
         for (unsigned i = 0; i < RANGES; i++) {
@@ -305,13 +267,13 @@ Test(content, many_ranges_that_are_open_keep_to_the_budget)
                 cr_expect_eq(memcmp(last, whole.data + whole.size - 100, 100), 0);
                 content_close(contents[i]);
         }
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, an_empty_range_is_its_header)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
         for (unsigned format = 0; format < 2; format++) {
                 struct file_row range = range_of(&f, format, 1, 0);
                 struct content *content = NULL;
@@ -331,7 +293,7 @@ Test(content, an_empty_range_is_its_header)
         }
         cr_expect_eq(content_open(f.pool, f.db, CONTENT_FIRST_RANGE + 9, &(struct content *){NULL}),
                 -ENOENT);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 static bool count_down(void *context)
@@ -341,8 +303,8 @@ static bool count_down(void *context)
 
 Test(content, measuring_can_be_stopped_and_goes_on_where_it_was)
 {
-        struct fixture f;
-        open_fixture(&f, 0);
+        struct content_fixture f;
+        content_fixture_open(&f, 0);
         files_fixture_commit(&f.files, f.object_id, 40000, 100);
         struct file_row range = range_of(&f, 0, 1, 40000);
         struct content *content = NULL;
@@ -358,13 +320,13 @@ Test(content, measuring_can_be_stopped_and_goes_on_where_it_was)
         cr_expect_gt(rounds, 2);
         cr_expect_lt(rounds, 10);
         content_close(content);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }
 
 Test(content, a_range_whose_rows_went_is_stale)
 {
-        struct fixture f;
-        open_fixture(&f, 100000);
+        struct content_fixture f;
+        content_fixture_open(&f, 100000);
         files_fixture_commit(&f.files, f.object_id, 40000, 100);
         struct file_row range = range_of(&f, 0, 1, 40000);
         struct content *content = NULL;
@@ -375,5 +337,5 @@ Test(content, a_range_whose_rows_went_is_stale)
         store_fixture_check(sql_execute(f.db, "DELETE FROM main_t_CT WHERE id < 1000"), "purge");
         cr_expect_eq(content_read(content, f.db, 100, &byte, 1, &got), -ESTALE);
         content_close(content);
-        close_fixture(&f);
+        content_fixture_close(&f);
 }

@@ -66,10 +66,10 @@ Test(node, is_the_same_by_name_by_number_and_in_the_listing)
         struct cdc_catalog *catalog = catalog_fixture(3);
         struct node root = root_of(catalog);
         unsigned formats = cdc_formats();
-        /* 6 documents, cdc/ with 7 and a folder; an instance has 8, all/ and range/all/ with a
-         * folder a format, live/, and its files. */
+        /* 6 documents, transactions/, cdc/ with 7 and a folder; an instance has 8, all/ and
+         * range/all/ with a folder a format, live/, and its files. */
         unsigned instance = 1 + 8 + (1 + formats) + (2 + formats) + 1;
-        cr_expect_eq(check_below(catalog, &root), 6 + 9 + 3 * instance + (1 + 2 + 3) * formats);
+        cr_expect_eq(check_below(catalog, &root), 6 + 1 + 9 + 3 * instance + (1 + 2 + 3) * formats);
         cdc_catalog_unref(catalog);
 }
 
@@ -121,7 +121,7 @@ Test(node, numbers_that_mean_nothing_are_stale)
 {
         struct cdc_catalog *catalog = catalog_fixture(2);
         uint64_t base = CATALOG_FIXTURE_BASE, instance = base + 10000;
-        const uint64_t ids[] = {0, 2, base, base + 9, base + CDC_ROOT_INOS - 1,
+        const uint64_t ids[] = {0, 2, base, base + 10, base + CDC_ROOT_INOS - 1,
                 base + CDC_ROOT_INOS, instance + 5, instance + 24 + cdc_formats(), instance + 63,
                 instance + 64, instance + 100, NODE_FIRST_VERSION, UINT64_MAX};
         for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {

@@ -40,7 +40,7 @@ static struct cdc_content *open_range(struct fixture *f, uint32_t from, uint32_t
         lsn_format_name(lsn_make(1, to, 1), last);
         snprintf(name, sizeof name, "%s-%s.csv", first, last);
         cr_assert_eq(cdc_range_open(f->view, cdc_catalog_find_object(catalog, f->object_id), 0,
-                             name, NULL, &content),
+                             name, NULL, NULL, &content),
                 0);
         cdc_catalog_unref(catalog);
         return content;

@@ -2,7 +2,9 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "memory/requests.h"
 #include "store_fixture.h"
@@ -37,6 +39,32 @@ Test(requests, they_are_taken_in_order_and_finished_one_by_one)
         cr_assert_eq(requests_next(f.store, 0, &request), 1);
         cr_expect_eq(request.id, second);
         request_release(&request);
+        store_fixture_close(&f);
+}
+
+/* An agent that looks when it is told must find the row: the last event is the announcement. */
+Test(requests, a_file_event_follows_the_commit)
+{
+        struct store_fixture f;
+        char log[sizeof f.path + 8], bytes[4096] __attribute__((aligned(8)));
+        store_fixture_open(&f, TEXT_UTF8);
+        post(&f, "first", NULL); /* the log is there from now on */
+        snprintf(log, sizeof log, "%s-wal", f.path);
+        int watch = inotify_init1(IN_NONBLOCK);
+        cr_assert_geq(inotify_add_watch(watch, log, IN_MODIFY | IN_ATTRIB), 0);
+        post(&f, "second", NULL);
+        ssize_t size = read(watch, bytes, sizeof bytes);
+        cr_assert_gt(size, 0);
+        uint32_t first = 0, last = 0;
+        for (ssize_t at = 0; at < size;) {
+                const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
+                first = first ? first : event->mask;
+                last = event->mask;
+                at += (ssize_t)(sizeof *event + event->len);
+        }
+        cr_expect_eq(first, IN_MODIFY);
+        cr_expect_eq(last, IN_ATTRIB);
+        close(watch);
         store_fixture_close(&f);
 }
 

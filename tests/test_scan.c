@@ -103,6 +103,7 @@ static void setup(struct fixture *x)
 static void teardown(struct fixture *x)
 {
         store_rollback(x->f.store);
+        scan_end(&x->scan);
         sessions_free(x->scan.sessions);
         segments_free(x->scan.segments);
         instances_release(&x->instances);
@@ -133,6 +134,9 @@ Test(scan, writes_rows_with_rising_numbers_and_shared_lsns)
                 "00000001000000030001:00000000000000000002:2:102:2 "
                 "00000001000000080001:00000000000000000003:2:301:1",
                 "%s", rows);
+        _cleanup_free_ char *counts = store_fixture_text(
+                &x.f, "SELECT group_concat(cdcfs_rows, ' ') FROM lsn_time_mapping");
+        cr_expect_str_eq(counts, "{\"main_t\":2} {\"main_t\":1}", "%s", counts);
         cr_expect_eq(lsn_compare(x.state.max_lsn, changes_fixture_lsn(8)), 0);
         cr_expect_eq(x.state.next_change, 4);
         cr_expect_eq(x.scan.counts.tran_count, 2, "those with rows");

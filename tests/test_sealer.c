@@ -37,6 +37,8 @@ static void list_files(struct capture_fixture *x, struct sealer *sealer, sem_t *
                 const struct capture_measure *measures;
                 cr_assert(is_woken(woken), "%zu of %zu files were measured", listed, wanted);
                 size_t count = sealer_take(sealer, &measures);
+                if (count == 0)
+                        continue; /* it was woken for what had been taken before that */
                 for (size_t i = 0; i < count; i++)
                         cr_expect_gt(measures[i].measure.bytes, 0);
                 const struct capture_measure *again;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "desk/resume.h"
+#include "ground/cleanup.h"
 #include "ground/clock.h"
 
 enum {
@@ -106,7 +107,7 @@ static int give_up(struct capture *capture, int error)
 
 static int run_cycle(struct capture *capture, int64_t limit, unsigned *ret_count)
 {
-        struct scan scan = scan_of(capture);
+        _cleanup_(scan_end) struct scan scan = scan_of(capture);
         int r = store_begin(capture->store);
         if (r < 0)
                 return r;

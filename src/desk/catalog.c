@@ -163,6 +163,11 @@ const struct cdc_instance *cdc_catalog_mapping(const struct cdc_catalog *catalog
         return cdc_catalog_find_object(catalog, 0);
 }
 
+bool cdc_catalog_has_roles(const struct cdc_catalog *catalog)
+{
+        return catalog->has_roles;
+}
+
 const struct cdc_instance *cdc_catalog_next_instance(
         const struct cdc_catalog *catalog, int64_t after)
 {

@@ -93,6 +93,7 @@ struct cdc_catalog {
         int64_t mtime_ns;
         uint64_t file_count;
         uint64_t bytes;
+        bool has_roles;
         size_t entry_count;
         struct catalog_entry **entries;      /* by object_id; owns a reference of each */
         struct catalog_entry **by_directory; /* borrows */

@@ -369,6 +369,7 @@ int catalog_finish(struct cdc_catalog *catalog)
                 if (entry->instance.object_id == 0)
                         continue; /* of no instance */
                 catalog->bytes += entry->bytes;
+                catalog->has_roles |= entry->instance.has_role;
                 for (unsigned j = 0; j < entry->format_count; j++)
                         catalog->file_count +=
                                 entry->formats[j].file_count - entry->formats[j].withdrawn_count;

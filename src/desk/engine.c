@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "desk/call.h"
 #include "desk/capture.h"
 #include "desk/sealer.h"
 #include "ground/cleanup.h"
@@ -25,7 +26,6 @@
 #include "memory/cleanup.h"
 #include "memory/store.h"
 #include "source/check.h"
-#include "source/identity.h"
 #include "source/watch.h"
 
 enum { CAPTURE_NICE = -10 };
@@ -45,15 +45,6 @@ struct cdc_engine {
         pthread_mutex_t lock; /* guards pulse */
         struct capture_pulse pulse;
 };
-
-static int copy_problem(const struct problem *problem, struct cdc_error *ret_error)
-{
-        if (!ret_error)
-                return 0;
-        ret_error->number = problem->number;
-        snprintf(ret_error->message, sizeof(ret_error->message), "%s", problem->message);
-        return 0;
-}
 
 static void log_sink(void *context, enum log_level level, const char *line)
 {
@@ -237,9 +228,8 @@ int cdc_engine_start(const struct cdc_engine_options *options, struct cdc_engine
         else
                 r = start(engine, &problem);
         if (r < 0) {
-                copy_problem(&problem, ret_error);
                 cdc_engine_stop(engine);
-                return r;
+                return call_answer(r, &problem, ret_error);
         }
         *ret_engine = engine;
         return 0;
@@ -294,7 +284,7 @@ static int check(const struct cdc_engine_options *options, struct problem *probl
         store_close(store);
         if (r < 0)
                 return r;
-        r = identity_holder(source, &pid);
+        r = call_find_agent(source, &pid);
         if (r > 0)
                 return problem_set(problem, EBUSY, 0, "process %d runs the jobs of %s already",
                         (int)pid, source);
@@ -311,8 +301,5 @@ static int check(const struct cdc_engine_options *options, struct problem *probl
 int cdc_engine_check(const struct cdc_engine_options *options, struct cdc_error *ret_error)
 {
         struct problem problem = {0};
-        int r = check(options, &problem);
-        if (r < 0)
-                copy_problem(&problem, ret_error);
-        return r;
+        return call_answer(check(options, &problem), &problem, ret_error);
 }

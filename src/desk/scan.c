@@ -22,6 +22,11 @@ void scan_begin(struct scan *scan)
         scan->has_rows = true;
 }
 
+void scan_end(struct scan *scan)
+{
+        rowcounts_release(&scan->rows);
+}
+
 static int close_segment(
         struct scan *scan, struct lsn to_lsn, enum segments_cause cause, int64_t now_ns)
 {
@@ -123,6 +128,7 @@ static int write_changes(struct scan *scan, const struct change_transaction *t, 
         struct change change;
         uint32_t command = 0;
         int r;
+        rowcounts_reset(&scan->rows);
         while ((r = scan->source.next_change(scan->source.context, &change)) == 1) {
                 const struct instance *instance =
                         instances_find_object(scan->instances, change.object_id);
@@ -130,6 +136,8 @@ static int write_changes(struct scan *scan, const struct change_transaction *t, 
                         continue;
                 uint64_t number = scan->state->next_change++;
                 r = changetable_append(scan->store, instance, &change, t->lsn, number, ++command);
+                if (r == 0)
+                        r = rowcounts_add(&scan->rows, instance, &change);
                 if (r < 0)
                         return r;
                 segments_add(scan->segments, &change, number, time_ns, time_ns);
@@ -148,6 +156,8 @@ static int write_mapping(struct scan *scan, const struct change_transaction *t, 
                 .change_count = scan->state->next_change - first,
         };
         row.is_dummy = row.change_count == 0;
+        if (!row.is_dummy && !(row.rows = rowcounts_text(&scan->rows)))
+                return -ENOMEM;
         memcpy(row.tran_id, t->lsn.bytes, sizeof(row.tran_id));
         return mapping_append(scan->store, scan->state, &row);
 }

@@ -7,6 +7,7 @@
 #ifndef CDC_SCAN_H
 #define CDC_SCAN_H
 
+#include "desk/rowcounts.h"
 #include "meaning/transaction_source.h"
 #include "memory/instances.h"
 #include "memory/segments.h"
@@ -26,6 +27,7 @@ struct scan {
         bool is_catalog_changed; /* an instance was dropped or stopped */
         unsigned files_closed;
         bool has_rows; /* of the last transaction */
+        struct rowcounts rows;
 };
 
 /* Stores how an instance is bound now: table, positions, types. Inside a transaction. */
@@ -33,6 +35,8 @@ int scan_bind(
         struct store *store, const struct instance *instance, const struct change_binding *binding);
 /* Sets the counts to zero. */
 void scan_begin(struct scan *scan);
+/* Frees what it counted with. */
+void scan_end(struct scan *scan);
 /* At most `limit` transactions. *ret_count: how many there were; fewer than the limit means that
  * the source has no more for now. 0, or the error of the source or the store: roll back. */
 int scan_transactions(struct scan *scan, unsigned limit, unsigned *ret_count);

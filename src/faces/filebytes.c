@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "faces/changes.h"
 #include "faces/events.h"
+#include "faces/mappingrows.h"
 #include "faces/netchanges.h"
 #include "faces/render.h"
 #include "ground/cleanup.h"
@@ -33,7 +35,6 @@ struct rows {
         struct events *events;
         struct netchanges *net;
         struct result mapping;
-        uint64_t next_row; /* of the mapping */
         const struct result_shape *shape;
         unsigned metadata; /* columns before the captured ones */
 };
@@ -86,18 +87,15 @@ static int open_net(
         return 0;
 }
 
-/* Its rows are numbered without holes. */
-static int open_mapping(
-        sqlite3 *db, const struct file_row *file, uint64_t next_change, struct rows *rows)
+/* CSV is the table; JSONL is transactions/. */
+static int open_mapping(sqlite3 *db, const struct file_row *file, const struct renderer *renderer,
+        uint64_t next_change, struct rows *rows)
 {
-        int r = result_open(&rows->mapping, db,
-                "SELECT start_lsn, tran_begin_time, tran_end_time, tran_id, tran_begin_lsn"
-                " FROM lsn_time_mapping WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid");
+        enum mappingrows_kind kind =
+                strcmp(renderer->name, "csv") == 0 ? MAPPINGROWS_TABLE : MAPPINGROWS_TRANSACTIONS;
+        int r = mappingrows_open(db, kind, next_change, file->last_change, &rows->mapping);
         if (r < 0)
                 return r;
-        sqlite3_bind_int64(rows->mapping.stmt, 1, (int64_t)next_change);
-        sqlite3_bind_int64(rows->mapping.stmt, 2, (int64_t)file->last_change);
-        rows->next_row = next_change;
         rows->shape = &rows->mapping.shape;
         rows->metadata = rows->shape->count;
         return 0;
@@ -106,8 +104,10 @@ static int open_mapping(
 static int rows_next(struct rows *rows, const struct value **ret_row, uint64_t *ret_number)
 {
         if (rows->mapping.stmt) {
-                *ret_number = rows->next_row++;
-                return result_next(&rows->mapping, ret_row);
+                int r = result_next(&rows->mapping, ret_row);
+                if (r > 0)
+                        *ret_number = mappingrows_number(&rows->mapping);
+                return r;
         }
         int r = rows->net      ? netchanges_next(rows->net, ret_row)
                 : rows->events ? events_next(rows->events, ret_row)
@@ -166,7 +166,8 @@ int filebytes_render(sqlite3 *db, const struct file_row *file, size_t size,
                 return -ENOTSUP;
         bool is_net = renderer->kind == RENDER_NET;
         _cleanup_(rows_close) struct rows rows = {0};
-        int r = file->object_id == 0    ? open_mapping(db, file, position->next_change, &rows)
+        int r = file->object_id == 0
+                        ? open_mapping(db, file, renderer, position->next_change, &rows)
                 : is_net                ? open_net(db, file, position->next_change, &rows)
                 : renderer->has_commits ? open_events(db, file, position->next_change, &rows)
                                         : open_all(db, file, position->next_change, &rows);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json: strings and numbers as JSON, for the formats that are JSON lines.
+ * json: marked strings, names and numbers as JSON, for the formats that are JSON lines. Texts are
+ * scalar_append_json's.
  *
  * What becomes of a BLOB and of ill-formed TEXT each format decides itself.
  */
@@ -12,8 +13,6 @@
 
 #include "ground/buf.h"
 
-/* Well-formed UTF-8 between double quotes; what needs no escape stands as it is. */
-void json_append_string(struct buf *buf, const uint8_t *bytes, size_t size);
 /* A backslash, the mark and hex digits as a string: 'x' for a BLOB, 'X' for TEXT that is none. */
 void json_append_marked_hex(struct buf *buf, char mark, const void *bytes, size_t size);
 /* The name of a column: a string, or marked with 'X'. */

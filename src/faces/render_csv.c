@@ -53,7 +53,7 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 csv_append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
-                if (kind == RESULT_VALUE)
+                if (kind == RESULT_VALUE || kind == RESULT_JSON)
                         csv_append_text(buf, value, encoding);
                 else
                         append_bare(buf, value, encoding);

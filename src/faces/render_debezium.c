@@ -40,7 +40,7 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
         else if (text.care == SCALAR_ODD)
                 json_append_marked_hex(buf, 'X', value->bytes, value->size);
         else
-                json_append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
         scalar_text_release(&text);
 }
 

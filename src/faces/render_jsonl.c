@@ -34,11 +34,22 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
                 json_append_marked_hex(buf, 'X', value->bytes, value->size);
         } else if (looks_marked(text.bytes, text.size)) {
                 buf_append_string(buf, "{\"$text\": ");
-                json_append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
                 buf_append_byte(buf, '}');
         } else {
-                json_append_string(buf, text.bytes, text.size);
+                scalar_append_json(buf, text.bytes, text.size);
         }
+        scalar_text_release(&text);
+}
+
+static void append_json(struct buf *buf, const struct value *value, enum text_encoding encoding)
+{
+        struct scalar_text text;
+        if (scalar_text_read(value, encoding, &text) < 0) {
+                buf->error = text.converted.error;
+                return;
+        }
+        buf_append(buf, text.bytes, text.size);
         scalar_text_release(&text);
 }
 
@@ -67,7 +78,10 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 json_append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
-                append_text(buf, value, encoding);
+                if (kind == RESULT_JSON)
+                        append_json(buf, value, encoding);
+                else
+                        append_text(buf, value, encoding);
                 break;
         case VALUE_BLOB:
                 append_blob(buf, value, kind);

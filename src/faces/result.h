@@ -24,6 +24,7 @@ enum result_kind {
         RESULT_VALUE, /* a user's value: shown by its storage class */
         RESULT_LSN,   /* BLOB(10): shown as text 8:8:4 (LSNs, change numbers) */
         RESULT_BARE,  /* TEXT of metadata (times, LSNs that are text already): bare in CSV */
+        RESULT_JSON,  /* TEXT that is JSON: as it stands in JSONL, a text in CSV */
 };
 
 struct result_column {

@@ -191,3 +191,54 @@ void scalar_append_lsn(struct buf *buf, const uint8_t bytes[LSN_SIZE])
         at = put_hex(at, bytes + 8, 2);
         buf_append(buf, text, (size_t)(at - text));
 }
+
+/* ---- JSON ---- */
+
+/* The letter after the backslash, 'u' for \u00XX, 0 for a byte that stands as it is. */
+static char escape_letter(uint8_t byte)
+{
+        switch (byte) {
+        case '"':
+        case '\\':
+                return (char)byte;
+        case '\n':
+                return 'n';
+        case '\t':
+                return 't';
+        case '\r':
+                return 'r';
+        case '\b':
+                return 'b';
+        case '\f':
+                return 'f';
+        default:
+                return byte < 0x20 ? 'u' : 0;
+        }
+}
+
+static void append_escape(struct buf *buf, uint8_t byte, char letter)
+{
+        buf_append_byte(buf, '\\');
+        buf_append_byte(buf, (uint8_t)letter);
+        if (letter != 'u')
+                return;
+        buf_append(buf, "00", 2);
+        buf_append_hex(buf, &byte, 1);
+}
+
+/* Whatever needs no escape is copied in runs. */
+void scalar_append_json(struct buf *buf, const uint8_t *bytes, size_t size)
+{
+        size_t run = 0;
+        buf_append_byte(buf, '"');
+        for (size_t i = 0; i < size; i++) {
+                char letter = escape_letter(bytes[i]);
+                if (!letter)
+                        continue;
+                buf_append(buf, bytes + run, i - run);
+                append_escape(buf, bytes[i], letter);
+                run = i + 1;
+        }
+        buf_append(buf, bytes + run, size - run);
+        buf_append_byte(buf, '"');
+}

@@ -41,6 +41,8 @@ void scalar_append_integer(struct buf *buf, int64_t value);
 void scalar_append_real(struct buf *buf, double value);
 /* A text between double quotes, as it stands (SCALAR_PLAIN). */
 void scalar_append_plain(struct buf *buf, const struct scalar_text *text);
+/* A JSON string with its quotes; the bytes are well-formed UTF-8. */
+void scalar_append_json(struct buf *buf, const uint8_t *bytes, size_t size);
 /* Ten bytes as 8:8:4 lower hex. */
 void scalar_append_lsn(struct buf *buf, const uint8_t bytes[LSN_SIZE]);
 

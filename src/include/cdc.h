@@ -303,7 +303,7 @@ struct cdc_file {
         int64_t mtime_ns;
         char from_lsn[21]; /* the digits of the name */
         char to_lsn[21];
-        bool is_mapping;   /* of lsn_time_mapping, not of an instance */
+        bool is_mapping;   /* of what cdc_catalog_mapping gives, not of an instance */
         bool is_withdrawn; /* by cleanup: found by name and inode for a while, not listed */
         uint8_t format;
 };
@@ -372,9 +372,12 @@ CDC_API const struct cdc_instance *cdc_catalog_next_instance(
         const struct cdc_catalog *catalog, int64_t after);
 CDC_API const struct cdc_instance *cdc_catalog_find_object(
         const struct cdc_catalog *catalog, int64_t object_id);
-/* What has the files of lsn_time_mapping as its files of format 0, or NULL: no instance, without a
- * name. Its base_ino is the directory's. */
+/* What has the files that are no instance's, or NULL: no instance itself, without a name. Its files
+ * of these formats are those of lsn_time_mapping and of transactions. */
+enum { CDC_MAPPING_TABLE = 0, CDC_MAPPING_TRANSACTIONS = 1 };
 CDC_API const struct cdc_instance *cdc_catalog_mapping(const struct cdc_catalog *catalog);
+/* Has any instance a role? */
+CDC_API bool cdc_catalog_has_roles(const struct cdc_catalog *catalog);
 /* By its directory's name, exactly. */
 CDC_API const struct cdc_instance *cdc_catalog_find_instance(
         const struct cdc_catalog *catalog, const char *directory);
@@ -448,18 +451,21 @@ struct cdc_stop {
         void *context;
 };
 
-/* Has it the form of a range's name in this format? FROM-TO and the suffix. */
+/* Has it the form of a range's name in this format? FROM-TO and the suffix, where both are LSNs
+ * (both included) or both times, 20261130T100000Z (after the first, up to the second). */
 CDC_API bool cdc_range_is_name(unsigned format, const char *name);
-/* The rows of any range of LSNs as a content: what its name says, rendered to the end so that its
- * size is known. The same name gives the same content as long as anybody has it open, and for
- * some time after; cdc_content_open finds it by its number meanwhile. mtime: of the newest commit
- * up to TO. Where there are no rows it is what the format has without any. What an ended call has
- * done stays done, so that the next one goes on. stop: may be NULL.
- * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval; -ENODATA: it touches a gap;
- * -ENOENT: no such name or instance; -EINTR: ended by stop. */
+/* The rows of any range of LSNs or window of times as a content: what its name says, rendered to
+ * the end so that its size is known. The same name gives the same content as long as anybody has it
+ * open, and for some time after; cdc_content_open finds it by its number meanwhile. mtime: of the
+ * newest commit up to TO. Where there are no rows it is what the format has without any. What an
+ * ended call has done stays done, so that the next one goes on.
+ * pulse: of the engine that runs here, asked before; NULL = none, and then no window may end after
+ * the last commit that is captured. stop: may be NULL.
+ * -EINVAL: FROM is after TO; -ERANGE: outside the validity interval, or an end later than as_of;
+ * -ENODATA: it touches a gap; -ENOENT: no such name or instance; -EINTR: ended by stop. */
 CDC_API int cdc_range_open(struct cdc_view *view, const struct cdc_instance *instance,
-        unsigned format, const char *name, const struct cdc_stop *stop,
-        struct cdc_content **ret_content);
+        unsigned format, const char *name, const struct cdc_pulse *pulse,
+        const struct cdc_stop *stop, struct cdc_content **ret_content);
 
 /* A file that is not listed yet (or was so when it was opened): it grows by whole transactions. */
 struct cdc_live;

@@ -30,7 +30,7 @@ static int insert(struct store *store, const struct mapping_row *row)
         static const uint8_t dummy_id[1];
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(
-                store, "INSERT INTO lsn_time_mapping VALUES(?, ?, ?, ?, ?, ?, ?, ?)", &stmt);
+                store, "INSERT INTO lsn_time_mapping VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", &stmt);
         if (r < 0)
                 return r;
         sqlite3_bind_int64(stmt, 6, (int64_t)row->first_change);
@@ -48,6 +48,8 @@ static int insert(struct store *store, const struct mapping_row *row)
                                                     MAPPING_ID_SIZE, SQLITE_STATIC));
         if (r == 0)
                 r = sql_bind_lsn(stmt, 5, row->begin_lsn);
+        if (r == 0)
+                r = sql_bind_text(stmt, 9, row->rows);
         return r < 0 ? r : sql_run(stmt);
 }
 

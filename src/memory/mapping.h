@@ -29,6 +29,8 @@ struct mapping_row {
                                 * that of the next row to come */
         uint64_t change_count; /* cdcfs_change_count: numbers it took (an update takes one) */
         bool is_resync;        /* cdcfs_resynced */
+        const char *rows; /* cdcfs_rows: how many of each instance, a JSON object. Borrowed, for
+                           * mapping_append alone: finders leave NULL */
 };
 
 /* Adds a row, in the caller's transaction. Times before state->last_commit_time_ns are raised to

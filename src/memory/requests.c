@@ -59,6 +59,8 @@ int requests_post(struct store *store, const char *command, const char *argument
                 r = store_commit(store);
         if (r < 0)
                 store_rollback(store);
+        else
+                store_announce(store);
         return r;
 }
 

@@ -30,7 +30,7 @@ void request_release(struct request *request);
 void request_answer_release(struct request_answer *answer);
 
 /* Adds a request and commits it. Outside a transaction (this one is its own, since the agent must
- * see it). 0 or negative errno. */
+ * see it); a file event on the store's log follows the commit. 0 or negative errno. */
 int requests_post(struct store *store, const char *command, const char *argument, int64_t now_ns,
         int64_t *ret_id);
 /* Waits until the request is finished, looking when the store changed. 0 and the answer;

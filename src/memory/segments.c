@@ -161,15 +161,16 @@ void segments_add(struct segments *segments, const struct change *change, uint64
                         commit_ns, now_ns);
 }
 
-int segments_close_files(struct store *store, const struct segments_tally *tally, struct lsn to_lsn,
-        int64_t segment, int64_t now_ns, unsigned *closed)
+int segments_close_files(struct store *store, const struct segments_tally *tally,
+        const char *format, struct lsn to_lsn, int64_t segment, int64_t now_ns, unsigned *closed)
 {
         sqlite3_stmt *stmt = NULL;
         int r = store_statement(store,
                 "UPDATE cdcfs_files SET to_lsn = ?2, segment = ?3, first_change = ?4,"
                 "  last_change = ?5, row_count = ?6, inserts = ?7, updates = ?8, deletes = ?9,"
                 "  first_time_ns = ?10, last_time_ns = ?11, closed_ns = ?12"
-                " WHERE object_id = ?1 AND mtime_ns IS NULL AND to_lsn IS NULL",
+                " WHERE object_id = ?1 AND mtime_ns IS NULL AND to_lsn IS NULL"
+                "  AND format = coalesce(?13, format)",
                 &stmt);
         if (r < 0)
                 return r;
@@ -185,6 +186,8 @@ int segments_close_files(struct store *store, const struct segments_tally *tally
         sqlite3_bind_int64(stmt, 11, tally->last_time_ns);
         sqlite3_bind_int64(stmt, 12, now_ns);
         r = sql_bind_lsn(stmt, 2, to_lsn);
+        if (r == 0)
+                r = sql_bind_text(stmt, 13, format);
         if (r == 0)
                 r = sql_run(stmt);
         if (r == 0)
@@ -238,7 +241,7 @@ static int close_one(struct segments *segments, struct store *store, struct segm
         struct segments_tally next = {.object_id = tally->object_id,
                 .from_lsn = lsn_increment(to_lsn),
                 .has_net = tally->has_net};
-        int r = segments_close_files(store, tally, to_lsn, segment, now_ns, closed);
+        int r = segments_close_files(store, tally, NULL, to_lsn, segment, now_ns, closed);
         if (r == 0)
                 r = open_files(segments, store, &next, next_change);
         if (r == 0)

@@ -7,10 +7,10 @@
  * two transactions; each instance's files take part if they have rows and are large or old enough
  * (design §5). The counts live in memory and are found again from the store at the start.
  *
- * lsn_time_mapping has files too, which end at every border. It opens successors of what it closes,
- * so that every recognised instance always has one open file in each format that is not off, those
- * of net changes only where it supports them. All are one file as to where they begin and end, so
- * that one of net changes may come out without a row.
+ * lsn_time_mapping has files too, as a table and as transactions/, which end at every border. It
+ * opens successors of what it closes, so that every recognised instance always has one open file in
+ * each format that is not off, those of net changes only where it supports them. All are one file
+ * as to where they begin and end, so that one of net changes may come out without a row.
  */
 #ifndef CDC_SEGMENTS_H
 #define CDC_SEGMENTS_H

@@ -7,6 +7,7 @@
 #include "memory/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,17 @@ int store_changed(struct store *store)
         bool has_changed = version != store->data_version;
         store->data_version = version;
         return has_changed;
+}
+
+void store_announce(const struct store *store)
+{
+        _cleanup_free_ char *log = NULL;
+        if (asprintf(&log, "%s-wal", store->path) < 0) {
+                log = NULL;
+                return;
+        }
+        /* By name: a descriptor of our own is not needed, so that no lock can be lost with it. */
+        utimensat(AT_FDCWD, log, NULL, 0);
 }
 
 /* Removing. */

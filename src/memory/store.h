@@ -32,7 +32,7 @@
 
 enum {
         STORE_APPLICATION_ID = 0x63646366,
-        STORE_VERSION = 4,
+        STORE_VERSION = 5,
         STORE_BUSY_MS = 30000, /* how long a writer waits for another one */
 };
 
@@ -99,6 +99,10 @@ int store_sync(struct store *store, struct problem *problem);
  * A store that was opened as immutable is opened anew here if a writer has come since: the
  * sqlite3 * and all statements change then, and the answer is 1. */
 int store_changed(struct store *store);
+
+/* Raises a file event on the store's log now. That of a commit comes before the commit can be seen:
+ * who only looks at events would miss one whose sync took long. Without a log nothing happens. */
+void store_announce(const struct store *store);
 
 /* Asked after a long read: 0, or -ESTALE if the store was opened as immutable and somebody has
  * written to it since, so that what was read may be half of each state. */

@@ -62,7 +62,8 @@ static const char sql_server_tables[] =
         "  tran_begin_lsn BLOB NOT NULL,"
         "  cdcfs_first_change INTEGER NOT NULL,"
         "  cdcfs_change_count INTEGER NOT NULL,"
-        "  cdcfs_resynced INTEGER NOT NULL DEFAULT 0);"
+        "  cdcfs_resynced INTEGER NOT NULL DEFAULT 0,"
+        "  cdcfs_rows TEXT);" /* {"main_t":2,…}; NULL: no rows, or captured before version 4 */
         "CREATE TABLE cdc_jobs("
         "  database_id INTEGER NOT NULL DEFAULT 1,"
         "  job_type TEXT PRIMARY KEY,"
@@ -224,11 +225,12 @@ static const char *const steps[STORE_VERSION] = {
               "CREATE TABLE cdcfs_holds(" HOLDS_COLUMNS ";"
               "PRAGMA user_version = 2",
         [2] = CHECKPOINTS "; PRAGMA user_version = 3",
-        [3] = "ALTER TABLE cdcfs_instances ADD COLUMN table_name TEXT;"
+        [3] = "ALTER TABLE lsn_time_mapping ADD COLUMN cdcfs_rows TEXT; PRAGMA user_version = 4",
+        [4] = "ALTER TABLE cdcfs_instances ADD COLUMN table_name TEXT;"
               "UPDATE cdcfs_instances SET table_name = (SELECT name FROM change_tables"
               "  JOIN cdcfs_source_tables USING(source_object_id)"
               "  WHERE change_tables.object_id = cdcfs_instances.object_id);"
-              "PRAGMA user_version = 4",
+              "PRAGMA user_version = 5",
 };
 
 static int read_version(sqlite3 *db, int *ret_version)

@@ -28,7 +28,8 @@ struct files_fixture {
         struct files_format formats[8];
         uint32_t frame; /* of the last commit */
         int64_t now_ns;
-        bool has_net; /* files of net changes too */
+        bool has_net;   /* files of net changes too */
+        char rows[256]; /* of the last commit, as JSON */
 };
 
 static inline void files_fixture_load(struct files_fixture *f)
@@ -86,6 +87,7 @@ static inline void files_fixture_map(struct files_fixture *f, struct lsn lsn, ui
                 .begin_lsn = lsn,
                 .first_change = f->state.next_change - count,
                 .change_count = count,
+                .rows = count ? f->rows : NULL,
         };
         store_fixture_check(mapping_append(f->base.store, &f->state, &row), "mapping_append");
         f->state.max_lsn = lsn;
@@ -153,6 +155,7 @@ static inline void files_fixture_commit(
                 text[size] = '\0';
                 files_fixture_append(f, instance, lsn, i + 1, text);
         }
+        snprintf(f->rows, sizeof f->rows, "{\"%s\":%u}", instance->name, rows);
         files_fixture_map(f, lsn, rows);
         store_fixture_commit(&f->base);
         instances_release(&instances);

@@ -31,7 +31,7 @@ def expect_error(number, function, *arguments):
 def _(db):
     with Store(db, *FILLED) as store, Mount(store) as mount:
         assert sorted(os.listdir(mount.path)) == sorted(
-            ("README.txt", "cdc", "main_t", "main_u") + DOCUMENTS)
+            ("README.txt", "cdc", "transactions", "main_t", "main_u") + DOCUMENTS)
         assert set(os.listdir(os.path.join(mount.path, "cdc"))) >= set(TABLES)
         assert sorted(os.listdir(mount.instance)) == sorted(
             ("all", "live", "net", "range") + DOCUMENTS + OF_INSTANCE)
