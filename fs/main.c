@@ -117,6 +117,7 @@ static struct cdc_engine_options engine_options(struct program *program)
                 .is_wake_off = program->options.is_wake_off,
                 .linger_seconds = program->options.linger_seconds,
                 .max_store = program->options.max_store,
+                .formats = program->options.formats,
         };
 }
 
@@ -160,7 +161,11 @@ static int open_view(struct program *program)
         struct cdc_database database = {.source = program->database, .store = program->store};
         struct cdc_error error = {0};
         int r = cdc_view_open(&database, &program->server.view, &error);
-        return r < 0 ? report(program, &error, code_of(r)) : EXIT_OK;
+        if (r < 0)
+                return report(program, &error, code_of(r));
+        if (program->options.formats)
+                cdc_view_list_formats(program->server.view, program->options.formats);
+        return EXIT_OK;
 }
 
 /* ---- start and stop ---- */

@@ -24,6 +24,7 @@ enum {
         KIND_JOBS,
         KIND_SCAN_SESSIONS,
         KIND_ERRORS,
+        KIND_PARTITIONS,
         KIND_MAPPING,
         KIND_MAPPING_FILE,
         KIND_TRANSACTIONS,
@@ -87,6 +88,8 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_SCAN_SESSIONS] = DOCUMENT(
                 "dm_cdc_log_scan_sessions.csv", &kinds[KIND_CDC], 20, CDC_DOCUMENT_SCAN_SESSIONS),
         [KIND_ERRORS] = DOCUMENT("dm_cdc_errors.csv", &kinds[KIND_CDC], 21, CDC_DOCUMENT_ERRORS),
+        [KIND_PARTITIONS] = DOCUMENT(
+                "attrep_cdc_partitions.csv", &kinds[KIND_CDC], 23, CDC_DOCUMENT_PARTITIONS),
         [KIND_MAPPING] = DIRECTORY("lsn_time_mapping", &kinds[KIND_CDC], 22),
         [KIND_MAPPING_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_MAPPING], 0, 0, node_mapping),
         [KIND_TRANSACTIONS] = DIRECTORY("transactions", &kinds[KIND_ROOT], 9),
@@ -113,7 +116,7 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_ALL_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_ALL], 24, 8, node_formats),
         [KIND_ALL_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_ALL_FORMAT], 0, 0, node_files),
         [KIND_NET] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_INSTANCE], 18, 1, node_net),
-        [KIND_NET_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_NET], 32, 8, node_net_formats),
+        [KIND_NET_FORMAT] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_NET], 34, 6, node_net_formats),
         [KIND_NET_FILE] = MEMBERS(NODE_FILE, &kinds[KIND_NET_FORMAT], 0, 0, node_files),
         [KIND_LIVE] = DIRECTORY("live", &kinds[KIND_INSTANCE], 17),
         [KIND_LIVE_FILE] = MEMBERS(NODE_LIVE, &kinds[KIND_LIVE], 0, 0, node_live),
@@ -121,7 +124,7 @@ static const struct node_kind kinds[KIND_COUNT] = {
         [KIND_RANGE_ALL] = DIRECTORY("all", &kinds[KIND_RANGE], 41),
         [KIND_RANGE_ALL_FORMAT] = RANGES(&kinds[KIND_RANGE_ALL], 48, 8, node_formats),
         [KIND_RANGE_NET] = MEMBERS(NODE_DIRECTORY, &kinds[KIND_RANGE], 42, 1, node_net),
-        [KIND_RANGE_NET_FORMAT] = RANGES(&kinds[KIND_RANGE_NET], 56, 8, node_net_formats),
+        [KIND_RANGE_NET_FORMAT] = RANGES(&kinds[KIND_RANGE_NET], 58, 6, node_net_formats),
 };
 
 /* ---- numbers ---- */
@@ -132,12 +135,33 @@ static uint64_t block_of(const struct cdc_catalog *catalog, const struct node *n
         return node->instance ? node->instance->base_ino : cdc_catalog_base_ino(catalog);
 }
 
+static bool is_of_instance(const struct node_kind *kind)
+{
+        while (kind && kind != &kinds[KIND_INSTANCE])
+                kind = kind->parent;
+        return kind;
+}
+
+static bool is_net(const struct node_kind *kind)
+{
+        while (kind && kind->members != &node_net)
+                kind = kind->parent;
+        return kind;
+}
+
+/* The format that stands at the first place of a kind that has folders of formats. */
+static unsigned first_format(const struct node_kind *kind)
+{
+        return kind->places > 1 && is_net(kind) ? cdc_formats() : 0;
+}
+
 static void number(const struct cdc_catalog *catalog, struct node *node)
 {
         if (node->file)
                 node->ino = node->file->ino;
         else if (node->kind->type != NODE_LIVE)
-                node->ino = block_of(catalog, node) + node->kind->place + node->format;
+                node->ino = block_of(catalog, node) + node->kind->place + node->format -
+                            first_format(node->kind);
 }
 
 bool node_is_root(const struct node *node)
@@ -166,20 +190,6 @@ uint64_t node_id(const struct node *node)
         return node_is_root(node) ? NODE_ROOT_ID : node->ino;
 }
 
-static bool is_of_instance(const struct node_kind *kind)
-{
-        while (kind && kind != &kinds[KIND_INSTANCE])
-                kind = kind->parent;
-        return kind;
-}
-
-static bool is_net(const struct node_kind *kind)
-{
-        while (kind && kind->members != &node_net)
-                kind = kind->parent;
-        return kind;
-}
-
 /* A format that the kind has folders of; 0 for what is of none. */
 static bool has_format(const struct node_kind *kind, unsigned format)
 {
@@ -199,7 +209,7 @@ static int resolve_place(uint64_t place, struct node *node)
                         place - kind->place >= kind->places)
                         continue;
                 node->kind = kind;
-                node->format = (unsigned)(place - kind->place);
+                node->format = (unsigned)(place - kind->place) + first_format(kind);
                 if (is_net(kind) && !node->instance->supports_net_changes)
                         return -ESTALE;
                 return has_format(kind, node->format) ? 0 : -ESTALE;
@@ -252,8 +262,9 @@ uint64_t node_transactions_id(const struct cdc_catalog *catalog)
 
 uint64_t node_folder_id(const struct cdc_instance *instance, unsigned format)
 {
-        unsigned kind = format < cdc_formats() ? KIND_ALL_FORMAT : KIND_NET_FORMAT;
-        return instance->base_ino + kinds[kind].place + format;
+        const struct node_kind *kind =
+                &kinds[format < cdc_formats() ? KIND_ALL_FORMAT : KIND_NET_FORMAT];
+        return instance->base_ino + kind->place + format - first_format(kind);
 }
 
 /* ---- names ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * node_live: what an instance has not listed yet, one file for each format: `all` and the
- * format's suffix. There is none while the instance is pending.
+ * node_live: what an instance has not listed yet, one file for each format that has such: `all` and
+ * the format's suffix. There is none while the instance is pending.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,8 @@
 static bool set_format(const struct cdc_catalog *catalog, unsigned format,
         const struct node *directory, struct node *member)
 {
+        if (!cdc_catalog_lists(catalog, format))
+                return false;
         member->format = format;
         member->ino = cdc_catalog_live(catalog, directory->instance, format);
         return member->ino;

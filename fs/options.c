@@ -104,6 +104,11 @@ static int set_max_store(struct options *options, const char *value)
         return 0;
 }
 
+static int set_formats(struct options *options, const char *value)
+{
+        return cdc_parse_formats(value, &options->formats);
+}
+
 static int set_log(struct options *options, const char *value)
 {
         static const struct {
@@ -146,6 +151,7 @@ static const struct option_row table[] = {
         {"wake=", "on|off", "off: capture looks every pollinginterval only (on)", set_wake},
         {"linger=", "SECONDS", "how long files that cleanup took can be opened (900)", set_linger},
         {"max_store=", "BYTES", "over it holds of consumers yield (no limit)", set_max_store},
+        {"formats=", "LIST", "csv:jsonl:debezium:qlik or some of it: what is listed", set_formats},
         {"log=", "LEVEL", "error, warning, info or debug (info)", set_log},
         {"allow_other", NULL, "let other users in, as the database's mode allows", set_allow_other},
         {"max_threads=", "N", "threads that answer requests (10)", set_max_threads},

@@ -30,6 +30,7 @@ struct options {
         bool is_help;            /* print it and be done; nothing else is set then */
         bool is_version;         /* likewise */
         uint64_t max_store;      /* 0 = no limit */
+        uint32_t formats;        /* that are closed and listed; 0 = all */
         unsigned linger_seconds; /* 0 = the engine's default, as the next two */
         uint64_t segment_bytes;
         unsigned segment_age_seconds;

@@ -121,3 +121,20 @@ Test(buf, steal_hands_over_the_string_and_empties)
         _cleanup_free_ char *nothing = buf_steal(&buf);
         cr_expect_str_eq(nothing, "");
 }
+
+Test(buf, base64_is_that_of_rfc_4648)
+{
+        static const struct {
+                const char *bytes;
+                size_t size;
+                const char *text;
+        } cases[] = {{"", 0, ""}, {"f", 1, "Zg=="}, {"fo", 2, "Zm8="}, {"foo", 3, "Zm9v"},
+                {"foob", 4, "Zm9vYg=="}, {"fooba", 5, "Zm9vYmE="}, {"foobar", 6, "Zm9vYmFy"},
+                {"\0\xff\xfe", 3, "AP/+"}};
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+                struct buf buf = BUF_INIT;
+                buf_append_base64(&buf, cases[i].bytes, cases[i].size);
+                cr_expect_str_eq(buf_string(&buf), cases[i].text);
+                buf_release(&buf);
+        }
+}

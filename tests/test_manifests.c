@@ -28,8 +28,8 @@ Test(manifests, are_right_however_many_there_are)
                         files_fixture_commit(&f, ids[i], 1, 1);
                         files_fixture_rotate(&f);
                         cr_assert_eq(manifests_new(&fresh), 0);
-                        cr_expect_eq(manifests_append(kept, db, ids[i], &text), 0);
-                        cr_expect_eq(manifests_append(fresh, db, ids[i], &again), 0);
+                        cr_expect_eq(manifests_append(kept, db, ids[i], UINT32_MAX, &text), 0);
+                        cr_expect_eq(manifests_append(fresh, db, ids[i], UINT32_MAX, &again), 0);
                         cr_expect_str_eq(buf_string(&text), buf_string(&again));
                         manifests_free(fresh);
                         buf_release(&text);
@@ -37,7 +37,7 @@ Test(manifests, are_right_however_many_there_are)
                 }
         }
         struct buf none = BUF_INIT;
-        cr_expect_eq(manifests_append(kept, db, 999, &none), -ENOENT);
+        cr_expect_eq(manifests_append(kept, db, 999, UINT32_MAX, &none), -ENOENT);
         cr_expect_eq(none.size, 0);
         manifests_free(kept);
         files_fixture_close(&f);

@@ -66,10 +66,10 @@ Test(node, is_the_same_by_name_by_number_and_in_the_listing)
         struct cdc_catalog *catalog = catalog_fixture(3);
         struct node root = root_of(catalog);
         unsigned formats = cdc_formats();
-        /* 6 documents, transactions/, cdc/ with 6 and a folder; an instance has 8, all/ and
+        /* 6 documents, transactions/, cdc/ with 7 and a folder; an instance has 8, all/ and
          * range/all/ with a folder a format, live/, and its files. */
         unsigned instance = 1 + 8 + (1 + formats) + (2 + formats) + 1;
-        cr_expect_eq(check_below(catalog, &root), 6 + 1 + 8 + 3 * instance + (1 + 2 + 3) * formats);
+        cr_expect_eq(check_below(catalog, &root), 6 + 1 + 9 + 3 * instance + (1 + 2 + 3) * formats);
         cdc_catalog_unref(catalog);
 }
 
@@ -83,6 +83,11 @@ Test(node, finds_paths_and_nothing_else)
                 {"validity.json", 0},
                 {"main_1/min_lsn", 0},
                 {"main_2/all/jsonl", 0},
+                {"main_2/all/debezium", 0},
+                {"main_2/all/qlik/00000000000000000010-0000000000000000001f.csv", 0},
+                {"main_2/all/debezium/00000000000000000010-0000000000000000001f.csv", -ENOENT},
+                {"main_1/range/all/qlik", 0},
+                {"cdc/attrep_cdc_partitions.csv", 0},
                 {"main_2/all/csv/00000000000000000010-0000000000000000001f.csv", 0},
                 {"main_2/all/jsonl/00000000000000000020-0000000000000000002f.jsonl", 0},
                 {"main_2/all/csv/00000000000000000010-0000000000000000001f.jsonl", -ENOENT},

@@ -72,6 +72,11 @@ Test(node_net, is_there_where_it_is_supported)
         cr_expect_eq(again.kind, node.kind);
         cr_expect_eq(node_folder_id(node.instance, cdc_formats() + 1),
                 node_folder_id(node.instance, cdc_formats()) + 1);
+        /* Numbers that they had when there were two formats of all changes. */
+        cr_expect_eq(node_folder_id(node.instance, cdc_formats()), node.instance->base_ino + 34);
+        cr_expect_eq(walk(catalog, "main_t/net/qlik", &node), -ENOENT);
+        cr_expect_eq(walk(catalog, "main_t/range/net/csv", &node), 0);
+        cr_expect_eq(node.ino, node.instance->base_ino + 58);
         cr_expect_eq(walk(catalog, "main_t/net/all", &node), -ENOENT);
         cr_expect_eq(walk(catalog, "net", &node), -ENOENT);
         cdc_catalog_unref(catalog);

@@ -172,3 +172,19 @@ Test(scalar, converts_utf16)
                 scalar_text_release(&text);
         }
 }
+
+Test(scalar, json_escapes_what_must_be_and_nothing_else)
+{
+        static const struct {
+                const char *bytes;
+                size_t size;
+                const char *wanted;
+        } cases[] = {{"", 0, "\"\""}, {"a/b", 3, "\"a/b\""}, {"\"\\", 2, "\"\\\"\\\\\""},
+                {"\n\t\r\b\f", 5, "\"\\n\\t\\r\\b\\f\""}, {"\x01\x1f", 2, "\"\\u0001\\u001f\""},
+                {"\x7f", 1, "\"\x7f\""}, {"gr\xc3\xbc\xc3\x9f", 6, "\"gr\xc3\xbc\xc3\x9f\""}};
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                _cleanup_(buf_release) struct buf buf = BUF_INIT;
+                scalar_append_json(&buf, (const uint8_t *)cases[i].bytes, cases[i].size);
+                cr_expect_str_eq(buf_string(&buf), cases[i].wanted);
+        }
+}

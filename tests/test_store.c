@@ -40,7 +40,7 @@ Test(store, other_files_and_newer_stores_are_refused)
         } cases[] = {
                 {"rm -f '%1$s'; sqlite3 '%1$s' 'CREATE TABLE t(a)'", -EMEDIUMTYPE, "not a cdcfs"},
                 {"sqlite3 '%1$s' 'PRAGMA user_version = 0' >&2", -EMEDIUMTYPE, "not a cdcfs"},
-                {"sqlite3 '%1$s' 'PRAGMA user_version = 5'", -ENOTSUP, "newer"},
+                {"sqlite3 '%1$s' 'PRAGMA user_version = 1000'", -ENOTSUP, "newer"},
                 {": >'%1$s'", -EMEDIUMTYPE, "not a cdcfs"},
                 {"yes | head -c 8192 >'%1$s'", -EBADMSG, "not a database"},
         };

@@ -31,7 +31,7 @@ Test(store_create, the_shell_opens_a_new_store_and_finds_it_whole)
                         {"PRAGMA journal_mode", "wal"},
                         {"PRAGMA page_size", "4096"},
                         {"PRAGMA application_id", "1667523430"},
-                        {"PRAGMA user_version", "4"},
+                        {"PRAGMA user_version", "5"},
                         {"PRAGMA encoding", cases[i].name},
                         {"SELECT count(*) FROM cdcfs_state", "1"},
                         {"SELECT count(*) FROM change_tables", "0"},

@@ -97,6 +97,7 @@ Test(store_schema, a_store_of_version_1_becomes_what_a_new_one_is)
         static const char back[] =
                 "ALTER TABLE lsn_time_mapping DROP COLUMN cdcfs_rows;"
                 "DROP TRIGGER IF EXISTS cdcfs_files_gone; DROP TABLE cdcfs_checkpoints;"
+                "ALTER TABLE cdcfs_instances DROP COLUMN table_name;"
                 "DROP TABLE cdcfs_holds; DROP INDEX cdcfs_files_unstamped;"
                 "DROP INDEX cdcfs_files_withdrawn;"
                 "ALTER TABLE cdcfs_files DROP COLUMN listed_ns;"

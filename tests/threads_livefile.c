@@ -57,8 +57,11 @@ static void *work(void *context)
                 struct cdc_catalog *catalog = cdc_view_catalog(shared->view);
                 const struct cdc_instance *instance =
                         cdc_catalog_find_object(catalog, shared->object_id);
-                for (unsigned format = 0; format < cdc_formats(); format++)
-                        follow_once(shared, cdc_catalog_live(catalog, instance, format), buffer);
+                for (unsigned format = 0; format < cdc_formats(); format++) {
+                        uint64_t ino = cdc_catalog_live(catalog, instance, format);
+                        if (ino)
+                                follow_once(shared, ino, buffer);
+                }
                 cdc_catalog_unref(catalog);
                 expect(shared, cdc_view_refresh(shared->view) >= 0, "refresh");
         }

@@ -59,6 +59,7 @@ static enum exit_code parse_level(
 static enum exit_code read_options(
         const struct invocation *invocation, struct cdc_engine_options *ret_options)
 {
+        const char *formats = invocation_option(invocation, "--formats");
         unsigned long long bytes = 0, seconds = 0, linger = 0, max_store = 0;
         struct cdc_engine_options options = {
                 .database = invocation->database,
@@ -76,6 +77,9 @@ static enum exit_code read_options(
                 code = invocation_number(invocation, "--linger", UINT32_MAX, &linger);
         if (code == EXIT_OK)
                 code = invocation_number(invocation, "--max-store", INT64_MAX, &max_store);
+        if (code == EXIT_OK && formats && cdc_parse_formats(formats, &options.formats) < 0)
+                code = invocation_refuse(invocation->command,
+                        "--formats takes csv, jsonl, debezium and qlik, with colons between them");
         options.linger_seconds = (unsigned)linger;
         options.max_store = max_store;
         options.segment_bytes = bytes;
@@ -127,6 +131,8 @@ static const struct option_row option_rows[] = {
         {"--linger", "SECONDS",
                 "how long files that cleanup took can be opened;\nthe default is 900"},
         {"--max-store", "BYTES", "over it holds of consumers yield"},
+        {"--formats", "LIST",
+                "formats that files are closed in; the default is\ncsv:jsonl:debezium:qlik"},
         {"--log-level", "LEVEL", "error, warning, info (the default) or debug"},
         {0},
 };

@@ -30,6 +30,7 @@ struct capture_options {
         bool is_barrier_off;
         bool is_wake_off;          /* the job works in passes, with pollinginterval between them */
         bool is_scan;              /* of a command: one pass, whether the job is stopped or not */
+        uint32_t formats;          /* that files are closed in, as render_parse_formats; 0 = all */
         int64_t linger_ns;         /* how long a withdrawn file can still be opened */
         uint64_t max_store;        /* bytes; over it holds yield. 0 = no limit */
         const struct clock *clock; /* of cleanup; NULL = the system's */

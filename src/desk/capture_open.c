@@ -36,12 +36,14 @@ static int copy_directory(struct capture *capture)
 static int make_formats(struct capture *capture)
 {
         unsigned count = render_file_formats();
+        uint32_t chosen = capture->options.formats ? capture->options.formats : UINT32_MAX;
         capture->formats = calloc(count, sizeof(*capture->formats));
         for (unsigned i = 0; capture->formats && i < count; i++)
                 capture->formats[i] = (struct files_format){
                         .name = render_at(i)->name,
                         .renderer_version = render_at(i)->version,
                         .is_net = render_at(i)->kind == RENDER_NET,
+                        .is_off = !(chosen >> i & 1),
                 };
         return capture->formats ? 0 : -ENOMEM;
 }

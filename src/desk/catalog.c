@@ -119,6 +119,16 @@ const char *cdc_format_suffix(unsigned format)
         return renderer ? renderer->suffix : NULL;
 }
 
+int cdc_parse_formats(const char *list, uint32_t *ret_formats)
+{
+        return render_parse_formats(list, ret_formats);
+}
+
+bool cdc_catalog_lists(const struct cdc_catalog *catalog, unsigned format)
+{
+        return catalog->formats >> format & 1;
+}
+
 /* ---- instances ---- */
 
 /* Index of the first entry whose object_id is greater than `after`. */

@@ -89,6 +89,7 @@ struct cdc_catalog {
         uint64_t version; /* of the instances: catalog_version */
         int64_t stamp_ns; /* of the files: last_mtime_ns */
         uint64_t base_ino;
+        uint32_t formats; /* that are listed: bit `format`; clones have it from the first */
         int64_t mtime_ns;
         uint64_t file_count;
         uint64_t bytes;

@@ -27,8 +27,10 @@ static bool is_shared(atomic_uint *references)
 struct cdc_catalog *catalog_new(void)
 {
         struct cdc_catalog *catalog = calloc(1, sizeof *catalog);
-        if (catalog)
-                atomic_init(&catalog->references, 1);
+        if (!catalog)
+                return NULL;
+        atomic_init(&catalog->references, 1);
+        catalog->formats = UINT32_MAX;
         return catalog;
 }
 
@@ -54,6 +56,7 @@ int catalog_clone(const struct cdc_catalog *catalog, struct cdc_catalog **ret_ca
         copy->version = catalog->version;
         copy->stamp_ns = catalog->stamp_ns;
         copy->base_ino = catalog->base_ino;
+        copy->formats = catalog->formats;
         copy->mtime_ns = catalog->mtime_ns;
         copy->entry_count = catalog->entry_count;
         for (size_t i = 0; i < copy->entry_count; i++)

@@ -192,14 +192,15 @@ static int load_entries(struct load *load)
 static bool find_format(const char *name, unsigned *ret_format)
 {
         for (*ret_format = 0; *ret_format < render_count(); ++*ret_format) {
-                if (name && strcmp(render_at(*ret_format)->name, name) == 0)
+                const struct renderer *renderer = render_at(*ret_format);
+                if (name && renderer->is_live && strcmp(renderer->name, name) == 0)
                         return true;
         }
         return false;
 }
 
-/* The oldest file that is not listed yet, of each instance and format of all changes: what net
- * changes come to is not known before the end. */
+/* The oldest file that is not listed yet, of each instance and each format that is shown while it
+ * grows: what net changes come to is not known before the end. */
 static int load_lives(struct load *load)
 {
         sqlite3_stmt *stmt = NULL;

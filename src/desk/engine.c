@@ -185,6 +185,7 @@ static struct capture_options capture_options_of(const struct cdc_engine *engine
                 .is_wake_off = engine->options.is_wake_off,
                 .linger_ns = CLEANUP_LINGER_NS,
                 .max_store = engine->options.max_store,
+                .formats = engine->options.formats,
         };
         if (engine->options.linger_seconds > 0)
                 o.linger_ns = engine->options.linger_seconds * INT64_C(1000000000);

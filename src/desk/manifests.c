@@ -39,9 +39,10 @@ void manifests_free(struct manifests *manifests)
 }
 
 /* The instance's, or a new one. */
-static struct manifest take(struct manifests *manifests, int64_t object_id)
+static struct manifest take(struct manifests *manifests, int64_t object_id, uint32_t formats)
 {
         struct manifest taken = MANIFEST_INIT(object_id);
+        taken.formats = formats;
         pthread_mutex_lock(&manifests->lock);
         for (unsigned i = 0; i < manifests->count; i++) {
                 if (manifests->items[i].object_id != object_id)
@@ -75,10 +76,10 @@ static void put(struct manifests *manifests, struct manifest *manifest)
         manifest_release(&oldest);
 }
 
-int manifests_append(
-        struct manifests *manifests, sqlite3 *store, int64_t object_id, struct buf *buf)
+int manifests_append(struct manifests *manifests, sqlite3 *store, int64_t object_id,
+        uint32_t formats, struct buf *buf)
 {
-        struct manifest manifest = take(manifests, object_id);
+        struct manifest manifest = take(manifests, object_id, formats);
         int r = manifest_update(&manifest, store);
         if (r < 0) {
                 manifest_release(&manifest);

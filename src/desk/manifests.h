@@ -23,8 +23,9 @@ struct manifests;
 
 int manifests_new(struct manifests **ret_manifests);
 void manifests_free(struct manifests *manifests); /* NULL is allowed */
-/* Appends files.csv of an instance as the store has it now. -ENOENT: the instance is gone. */
-int manifests_append(
-        struct manifests *manifests, sqlite3 *store, int64_t object_id, struct buf *buf);
+/* Appends files.csv of an instance as the store has it now: of the files in `formats` (bit
+ * `format`), the same ones in all calls. -ENOENT: the instance is gone. */
+int manifests_append(struct manifests *manifests, sqlite3 *store, int64_t object_id,
+        uint32_t formats, struct buf *buf);
 
 #endif

@@ -200,7 +200,7 @@ CDC_API int cdc_rows_write(struct cdc_rows *rows, const char *format, int fd)
         _cleanup_(buf_release) struct buf buf = BUF_INIT;
         _cleanup_(render_release) struct render render = {0};
         const struct renderer *renderer = render_find(format);
-        if (!renderer)
+        if (!renderer || renderer->has_commits)
                 return -EINVAL;
         int r = render_init(&render, renderer, rows->shape);
         if (r < 0)

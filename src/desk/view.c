@@ -37,12 +37,13 @@ struct connection {
 };
 
 struct cdc_view {
-        char *source; /* immutable, as are the next five */
+        char *source; /* immutable, as are the next six */
         char *store;
         pthread_key_t key;
         struct content_pool *pool;
         struct livefile_pool *livefiles;
         struct manifests *manifests;
+        uint32_t formats; /* that are listed */
         pthread_mutex_t lock;
         struct connection *connections;
         struct cdc_catalog *catalog; /* owns a reference */
@@ -142,6 +143,18 @@ struct livefile_pool *view_livefiles(struct cdc_view *view)
 struct manifests *view_manifests(struct cdc_view *view)
 {
         return view->manifests;
+}
+
+uint32_t view_formats(const struct cdc_view *view)
+{
+        return view->formats;
+}
+
+/* Catalogs to come have it from the present one. */
+void cdc_view_list_formats(struct cdc_view *view, uint32_t formats)
+{
+        view->formats = formats;
+        view->catalog->formats = formats;
 }
 
 /* ---- the catalog ---- */
@@ -253,6 +266,7 @@ static int view_new(const struct cdc_database *database, struct cdc_view **ret_v
                 return r;
         }
         pthread_mutex_init(&view->lock, NULL);
+        view->formats = UINT32_MAX;
         view->source = strdup(database->source);
         view->store =
                 database->store ? strdup(database->store) : store_default_path(database->source);

@@ -16,5 +16,6 @@ const char *view_source(const struct cdc_view *view);
 struct content_pool *view_pool(struct cdc_view *view);
 struct livefile_pool *view_livefiles(struct cdc_view *view);
 struct manifests *view_manifests(struct cdc_view *view);
+uint32_t view_formats(const struct cdc_view *view); /* that are listed: bit `format` */
 
 #endif

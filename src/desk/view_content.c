@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "cdc.h"
 #include "desk/manifests.h"
@@ -165,8 +166,17 @@ static int make_files(const struct request *request, struct buf *buf)
 {
         if (request->object_id == 0)
                 return -ENOENT;
-        return manifests_append(
-                view_manifests(request->view), request->store, request->object_id, buf);
+        return manifests_append(view_manifests(request->view), request->store, request->object_id,
+                view_formats(request->view), buf);
+}
+
+static int make_partitions(const struct request *request, struct buf *buf)
+{
+        struct utsname machine;
+        if (request->object_id != 0)
+                return -ENOENT;
+        return document_partitions(
+                request->store, uname(&machine) == 0 ? machine.nodename : "", buf);
 }
 
 static int (*const makers[])(const struct request *request, struct buf *buf) = {
@@ -184,6 +194,7 @@ static int (*const makers[])(const struct request *request, struct buf *buf) = {
         [CDC_DOCUMENT_ERRORS] = make_errors,
         [CDC_DOCUMENT_SCHEMA] = make_schema,
         [CDC_DOCUMENT_FILES] = make_files,
+        [CDC_DOCUMENT_PARTITIONS] = make_partitions,
 };
 
 /* Documents tell of the store as its last commit left it. */

@@ -30,6 +30,7 @@ void document_readme(const char *source, struct buf *buf)
                 "  files.csv                 a line for each listed file\n"
                 "  all/csv/FROM-TO.csv       its changes, from one LSN to another\n"
                 "  all/jsonl/FROM-TO.jsonl   the same, a JSON object a line\n"
+                "  all/debezium/ all/qlik/   the same as Debezium's events, as Qlik's tables\n"
                 "  net/csv/FROM-TO.csv       one row a key: what it became; also jsonl\n"
                 "  live/all.csv .jsonl       those that no listed file has yet: tail -F it\n"
                 "  range/all/csv/FROM-TO.csv any range of LSNs or times (20261130T100000Z); lists\n"

@@ -37,6 +37,10 @@ int document_ddl_history(
         sqlite3 *store, int64_t object_id, const struct renderer *renderer, struct buf *buf);
 /* schema.json of an instance: its captured columns, in order. */
 int document_schema(sqlite3 *store, int64_t object_id, struct buf *buf);
+/* Qlik's control table of change data partitions: a row for each listed file in the format qlik,
+ * its columns first, then `FILE`, the file's path in the mount. server: the name of this machine.
+ */
+int document_partitions(sqlite3 *store, const char *server, struct buf *buf);
 /* A metadata table (change_tables, captured_columns, index_columns, cdc_jobs,
  * dm_cdc_log_scan_sessions, dm_cdc_errors) with SQL Server's columns, change_tables with its
  * `directory` after them. object_id 0 = every row. -ENOENT for any other table. */

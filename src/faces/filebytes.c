@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "faces/changes.h"
+#include "faces/events.h"
 #include "faces/mappingrows.h"
 #include "faces/netchanges.h"
 #include "faces/render.h"
@@ -27,11 +28,12 @@ struct filebytes_position filebytes_start(const struct file_row *file)
         return (struct filebytes_position){.offset = 0, .next_change = file->first_change};
 }
 
-/* The rows of a file from a position on: of one of the two change functions, or of
- * lsn_time_mapping. */
+/* The rows of a file from a position on: of one of the two change functions, with commits or
+ * without, or of lsn_time_mapping. */
 struct rows {
-        struct changes *changes; /* owned, or NULL */
-        struct netchanges *net;  /* owned, or NULL */
+        struct changes *changes; /* owned, or NULL, as the next two */
+        struct events *events;
+        struct netchanges *net;
         struct result mapping;
         const struct result_shape *shape;
         unsigned metadata; /* columns before the captured ones */
@@ -40,6 +42,7 @@ struct rows {
 static void rows_close(struct rows *rows)
 {
         changes_close(rows->changes);
+        events_close(rows->events);
         netchanges_close(rows->net);
         result_close(&rows->mapping);
 }
@@ -54,6 +57,18 @@ static int open_all(
                 return r;
         rows->shape = changes_shape(rows->changes);
         rows->metadata = CHANGES_METADATA;
+        return 0;
+}
+
+static int open_events(
+        sqlite3 *db, const struct file_row *file, uint64_t next_change, struct rows *rows)
+{
+        const struct changes_range range = {next_change, file->last_change};
+        int r = events_open(db, file->object_id, range, &rows->events);
+        if (r < 0)
+                return r;
+        rows->shape = events_shape(rows->events);
+        rows->metadata = EVENTS_METADATA;
         return 0;
 }
 
@@ -94,11 +109,13 @@ static int rows_next(struct rows *rows, const struct value **ret_row, uint64_t *
                         *ret_number = mappingrows_number(&rows->mapping);
                 return r;
         }
-        int r = rows->net ? netchanges_next(rows->net, ret_row)
-                          : changes_next(rows->changes, ret_row);
+        int r = rows->net      ? netchanges_next(rows->net, ret_row)
+                : rows->events ? events_next(rows->events, ret_row)
+                               : changes_next(rows->changes, ret_row);
         if (r > 0)
-                *ret_number =
-                        rows->net ? netchanges_number(rows->net) : changes_number(rows->changes);
+                *ret_number = rows->net      ? netchanges_number(rows->net)
+                              : rows->events ? events_number(rows->events)
+                                             : changes_number(rows->changes);
         return r;
 }
 
@@ -109,6 +126,12 @@ static int64_t count_odd_text(const struct rows *rows, const struct value *row)
                 count += row[i].type == VALUE_TEXT &&
                          render_is_odd_text(&row[i], rows->shape->encoding);
         return count;
+}
+
+/* Of an update's two rows the first makes no line where both come to one. */
+static bool is_line(const struct render *render, const struct value *row)
+{
+        return !render->renderer->folds_update || row[EVENTS_OPERATION].integer != 3;
 }
 
 /* Renders rows until `end` bytes stand in buf and the next row is another change. 1 with the
@@ -126,7 +149,7 @@ static int render_rows(struct rows *rows, const struct render *render, size_t en
                 }
                 number = next;
                 render_row(render, row, buf);
-                ++*count;
+                *count += is_line(render, row);
                 if (odd_text)
                         *odd_text += count_odd_text(rows, row);
                 if (buf_error(buf) < 0)
@@ -145,8 +168,9 @@ int filebytes_render(sqlite3 *db, const struct file_row *file, size_t size,
         _cleanup_(rows_close) struct rows rows = {0};
         int r = file->object_id == 0
                         ? open_mapping(db, file, renderer, position->next_change, &rows)
-                : is_net ? open_net(db, file, position->next_change, &rows)
-                         : open_all(db, file, position->next_change, &rows);
+                : is_net                ? open_net(db, file, position->next_change, &rows)
+                : renderer->has_commits ? open_events(db, file, position->next_change, &rows)
+                                        : open_all(db, file, position->next_change, &rows);
         if (r < 0)
                 return r;
         _cleanup_(render_release) struct render render = {0};

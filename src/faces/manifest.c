@@ -37,6 +37,8 @@ static int look(const struct manifest *manifest, sqlite3 *store, unsigned format
 {
         enum { AT_ONCE = 512 };
         *ret_file = NULL;
+        if (!(manifest->formats >> format & 1))
+                return 0;
         if (cursor->next == cursor->files.count && !cursor->is_ended) {
                 files_release(&cursor->files);
                 cursor->next = 0;

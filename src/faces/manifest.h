@@ -29,6 +29,7 @@ enum { MANIFEST_FORMATS = 16 };
 
 struct manifest {
         int64_t object_id;
+        uint32_t formats;   /* whose files have lines: bit `format` */
         int64_t changed_ns; /* of the directory, when it was made */
         struct buf text;    /* owned */
         /* by format: the ordinals of the first and the last file with a line; 0 = none */
@@ -37,7 +38,7 @@ struct manifest {
 
 #define MANIFEST_INIT(object_id_)                                                                  \
         {                                                                                          \
-                .object_id = object_id_                                                            \
+                .object_id = object_id_, .formats = UINT32_MAX                                     \
         }
 
 /* Brings it to what the store says now. -ENOENT: the instance is gone. After an error only

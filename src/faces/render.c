@@ -15,10 +15,10 @@
 #include "ground/cleanup.h"
 
 /* First the newest version of each format, in the order of the listing, then older ones. */
-static const struct renderer *const renderers[] = {
-        &render_csv, &render_jsonl, &render_net_csv, &render_net_jsonl};
+static const struct renderer *const renderers[] = {&render_csv, &render_jsonl, &render_debezium,
+        &render_qlik, &render_net_csv, &render_net_jsonl};
 
-enum { FORMATS = 2, FILE_FORMATS = 4 };
+enum { FORMATS = 4, FILE_FORMATS = 6 };
 
 unsigned render_count(void)
 {
@@ -51,6 +51,34 @@ const struct renderer *render_find_version(const char *name, unsigned version)
                         return renderers[i];
         }
         return NULL;
+}
+
+static uint32_t formats_of(const char *folder, size_t size)
+{
+        uint32_t formats = 0;
+        for (unsigned i = 0; i < FILE_FORMATS; i++) {
+                if (strlen(renderers[i]->folder) == size &&
+                        strncmp(renderers[i]->folder, folder, size) == 0)
+                        formats |= UINT32_C(1) << i;
+        }
+        return formats;
+}
+
+int render_parse_formats(const char *list, uint32_t *ret_formats)
+{
+        uint32_t formats = 0;
+        for (const char *word = list;; word++) {
+                size_t size = strcspn(word, ":");
+                uint32_t found = formats_of(word, size);
+                if (!found)
+                        return -EINVAL;
+                formats |= found;
+                word += size;
+                if (!*word)
+                        break;
+        }
+        *ret_formats = formats;
+        return 0;
 }
 
 int render_init(

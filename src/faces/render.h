@@ -19,13 +19,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "faces/result.h"
 #include "ground/buf.h"
 
 struct render;
 
-/* Which rows a file of the format has: those of changes.h, or of netchanges.h. */
+/* Which rows a file of the format has: all changes (changes.h, events.h), or net changes. */
 enum render_kind { RENDER_ALL, RENDER_NET };
 
 /* A format. */
@@ -35,6 +36,9 @@ struct renderer {
         const char *suffix; /* of its files: ".csv" */
         enum render_kind kind;
         unsigned version;
+        bool is_live;      /* live/ shows it while it grows */
+        bool has_commits;  /* its rows are those of events.h: changes with their commits */
+        bool folds_update; /* the two rows of an update come to one line */
         /* What stands before the value of column `index`, made once for each result. */
         void (*lead)(struct buf *buf, unsigned index, const char *name);
         void (*header)(const struct render *render, struct buf *buf);
@@ -50,11 +54,16 @@ struct render {
 };
 
 /* The formats in the order of the listing, newest version of each: first those of all changes (0
- * csv, 1 jsonl, …), from render_count() on those of net changes, render_file_formats() in all. */
+ * csv, 1 jsonl, 2 debezium, 3 qlik), from render_count() on those of net changes,
+ * render_file_formats() in all. */
 unsigned render_count(void);
 unsigned render_file_formats(void);
 /* NULL from render_file_formats() on. */
 const struct renderer *render_at(unsigned format);
+/* A list of folders with colons between them ("csv:qlik") as a set: bit `format` for each format,
+ * of all changes and of net changes, whose folder is in it. 0, or -EINVAL: a word is no folder, or
+ * there is none. */
+int render_parse_formats(const char *list, uint32_t *ret_formats);
 /* By name, newest version; NULL if there is none. */
 const struct renderer *render_find(const char *name);
 /* A version that a closed file was made with; NULL if there is none. */

@@ -10,6 +10,8 @@
 
 extern const struct renderer render_csv;
 extern const struct renderer render_jsonl;
+extern const struct renderer render_debezium;
+extern const struct renderer render_qlik;
 extern const struct renderer render_net_csv;
 extern const struct renderer render_net_jsonl;
 

@@ -10,20 +10,11 @@
  * The number 9.0e+999 is what every reader that takes it reads as infinity, and it keeps a
  * column of numbers one of numbers. It knows nothing of change tables.
  */
-#include <math.h>
 #include <string.h>
 
+#include "faces/json.h"
 #include "faces/render_formats.h"
 #include "faces/scalar.h"
-
-/* mark: "\\\\x" for a BLOB, "\\\\X" for TEXT that is none. */
-static void append_marked_hex(struct buf *buf, const char *mark, const struct value *value)
-{
-        buf_append_byte(buf, '"');
-        buf_append_string(buf, mark);
-        buf_append_hex(buf, value->bytes, value->size);
-        buf_append_byte(buf, '"');
-}
 
 static bool looks_marked(const uint8_t *bytes, size_t size)
 {
@@ -40,7 +31,7 @@ static void append_text(struct buf *buf, const struct value *value, enum text_en
         if (text.care == SCALAR_PLAIN) {
                 scalar_append_plain(buf, &text);
         } else if (text.care == SCALAR_ODD) {
-                append_marked_hex(buf, "\\\\X", value);
+                json_append_marked_hex(buf, 'X', value->bytes, value->size);
         } else if (looks_marked(text.bytes, text.size)) {
                 buf_append_string(buf, "{\"$text\": ");
                 scalar_append_json(buf, text.bytes, text.size);
@@ -62,16 +53,6 @@ static void append_json(struct buf *buf, const struct value *value, enum text_en
         scalar_text_release(&text);
 }
 
-static void append_real(struct buf *buf, double real)
-{
-        if (isfinite(real))
-                scalar_append_real(buf, real);
-        else if (isnan(real))
-                buf_append_string(buf, "null");
-        else
-                buf_append_string(buf, real > 0 ? "9.0e+999" : "-9.0e+999");
-}
-
 static void append_blob(struct buf *buf, const struct value *value, enum result_kind kind)
 {
         if (kind == RESULT_LSN && value->size == LSN_SIZE) {
@@ -80,7 +61,7 @@ static void append_blob(struct buf *buf, const struct value *value, enum result_
                 buf_append_byte(buf, '"');
                 return;
         }
-        append_marked_hex(buf, "\\\\x", value);
+        json_append_marked_hex(buf, 'x', value->bytes, value->size);
 }
 
 static void append_value(struct buf *buf, const struct value *value, enum result_kind kind,
@@ -94,7 +75,7 @@ static void append_value(struct buf *buf, const struct value *value, enum result
                 scalar_append_integer(buf, value->integer);
                 break;
         case VALUE_REAL:
-                append_real(buf, value->real);
+                json_append_real(buf, value->real);
                 break;
         case VALUE_TEXT:
                 if (kind == RESULT_JSON)
@@ -111,12 +92,8 @@ static void append_value(struct buf *buf, const struct value *value, enum result
 /* `{"name":` for the first column, `,"name":` for the others. */
 static void jsonl_lead(struct buf *buf, unsigned index, const char *name)
 {
-        struct value text = {VALUE_TEXT, (uint32_t)strlen(name), {.bytes = (const uint8_t *)name}};
         buf_append_byte(buf, index > 0 ? ',' : '{');
-        if (text_is_utf8(text.bytes, text.size))
-                scalar_append_json(buf, text.bytes, text.size);
-        else
-                append_marked_hex(buf, "\\\\X", &text);
+        json_append_name(buf, name);
         buf_append_byte(buf, ':');
 }
 
@@ -142,6 +119,7 @@ const struct renderer render_jsonl = {
         .suffix = ".jsonl",
         .kind = RENDER_ALL,
         .version = 1,
+        .is_live = true,
         .lead = jsonl_lead,
         .header = jsonl_header,
         .row = jsonl_row,

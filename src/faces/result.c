@@ -25,7 +25,7 @@ int result_add_column(struct result_shape *shape, const char *name, enum result_
         char *copy = strdup(name);
         if (!copy)
                 return -ENOMEM;
-        columns[shape->count++] = (struct result_column){copy, kind};
+        columns[shape->count++] = (struct result_column){.name = copy, .kind = kind};
         return 0;
 }
 
@@ -34,6 +34,8 @@ void result_release_shape(struct result_shape *shape)
         for (unsigned i = 0; i < shape->count; i++)
                 free(shape->columns[i].name);
         free(shape->columns);
+        free(shape->database);
+        free(shape->table);
         *shape = (struct result_shape){0};
 }
 

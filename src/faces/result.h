@@ -30,12 +30,14 @@ enum result_kind {
 struct result_column {
         char *name; /* UTF-8, as the database has it */
         enum result_kind kind;
+        bool is_key; /* of a captured column: part of the row's identity (events) */
 };
 
 struct result_shape {
         unsigned count;
         struct result_column *columns;
         enum text_encoding encoding; /* of the TEXT values */
+        char *database, *table;      /* what the rows are of (events); owned, NULL elsewhere */
 };
 
 /* A SELECT as a result. */

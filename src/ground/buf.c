@@ -106,6 +106,30 @@ void buf_append_hex(struct buf *buf, const void *bytes, size_t size)
         }
 }
 
+/* Up to three bytes become four letters. */
+static void append_group(struct buf *buf, const uint8_t *bytes, size_t size)
+{
+        static const char letters[] =
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        uint32_t bits = (uint32_t)bytes[0] << 16;
+        bits |= size > 1 ? (uint32_t)bytes[1] << 8 : 0;
+        bits |= size > 2 ? bytes[2] : 0;
+        for (size_t i = 0; i < 4; i++)
+                buf->data[buf->size++] =
+                        (uint8_t)(i <= size ? letters[bits >> (18 - 6 * i) & 63] : '=');
+}
+
+void buf_append_base64(struct buf *buf, const void *bytes, size_t size)
+{
+        const uint8_t *byte = bytes;
+        if (size > SIZE_MAX / 4 * 3 - 2)
+                buf->error = -ENOMEM;
+        if (buf_reserve(buf, (size + 2) / 3 * 4) < 0)
+                return;
+        for (size_t i = 0; i < size; i += 3)
+                append_group(buf, byte + i, size - i < 3 ? size - i : 3);
+}
+
 const char *buf_string(struct buf *buf)
 {
         if (buf_reserve(buf, 1) < 0)

@@ -37,6 +37,8 @@ void buf_append_format(struct buf *buf, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 /* Two lower-case hex digits for each byte. */
 void buf_append_hex(struct buf *buf, const void *bytes, size_t size);
+/* Base64 with padding (RFC 4648 §4), on one line. */
+void buf_append_base64(struct buf *buf, const void *bytes, size_t size);
 /* Terminates the content with a NUL that does not count into size; "" for an empty buffer.
  * The string belongs to the buffer and holds until the next append. */
 const char *buf_string(struct buf *buf);

@@ -252,6 +252,7 @@ struct cdc_engine_options {
                            */
         unsigned linger_seconds; /* how long a withdrawn file opens by its name; 0 = 900 */
         uint64_t max_store;      /* bytes of the store, over which holds yield; 0 = no limit */
+        uint32_t formats;        /* that files are closed in: cdc_parse_formats; 0 = all */
 };
 
 /* Checks that the database is enabled and can be captured, and that no other process runs its
@@ -334,8 +335,9 @@ enum cdc_document {
         CDC_DOCUMENT_JOBS,
         CDC_DOCUMENT_SCAN_SESSIONS,
         CDC_DOCUMENT_ERRORS,
-        CDC_DOCUMENT_SCHEMA, /* of an instance only; json */
-        CDC_DOCUMENT_FILES,  /* of an instance only; csv: a line for each listed file */
+        CDC_DOCUMENT_SCHEMA,     /* of an instance only; json */
+        CDC_DOCUMENT_FILES,      /* of an instance only; csv: a line for each listed file */
+        CDC_DOCUMENT_PARTITIONS, /* of the root only; csv: Qlik's control table */
 };
 
 /* -ENOENT (22901): the database is not enabled. Nothing is created. */
@@ -391,6 +393,13 @@ CDC_API unsigned cdc_formats(void);
 CDC_API unsigned cdc_net_formats(void);
 CDC_API const char *cdc_format_name(unsigned format);   /* the folder: "csv" */
 CDC_API const char *cdc_format_suffix(unsigned format); /* of the file: ".csv" */
+/* "csv:jsonl:debezium:qlik" or some of it as a set of formats: bit `format`, of all changes and of
+ * net changes, for each folder named. -EINVAL. */
+CDC_API int cdc_parse_formats(const char *list, uint32_t *ret_formats);
+/* What catalogs and manifests of the view list: all formats, but for a call of this, before any
+ * other thread has the view. What is not listed opens as a range. */
+CDC_API void cdc_view_list_formats(struct cdc_view *view, uint32_t formats);
+CDC_API bool cdc_catalog_lists(const struct cdc_catalog *catalog, unsigned format);
 /* The first file whose ordinal is greater than `after`, or NULL. */
 CDC_API const struct cdc_file *cdc_catalog_next_file(const struct cdc_catalog *catalog,
         const struct cdc_instance *instance, unsigned format, uint64_t after);

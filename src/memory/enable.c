@@ -249,7 +249,8 @@ static int insert_instance(struct store *store, struct instance *instance)
         if (r == 0)
                 r = store_statement(store,
                         "INSERT INTO cdcfs_instances(object_id, base_ino, schema_rowid, sql,"
-                        "  rowid_name, create_time_ns, changed_ns) VALUES(?, ?, ?, ?, ?, ?6, ?6)",
+                        "  rowid_name, create_time_ns, changed_ns, table_name)"
+                        " VALUES(?, ?, ?, ?, ?, ?6, ?6, ?7)",
                         &stmt);
         if (r < 0)
                 return r;
@@ -260,6 +261,8 @@ static int insert_instance(struct store *store, struct instance *instance)
         r = sql_bind_text(stmt, 4, instance->source_sql);
         if (r == 0)
                 r = sql_bind_text(stmt, 5, instance->rowid_name);
+        if (r == 0)
+                r = sql_bind_text(stmt, 7, instance->source_table);
         return r < 0 ? r : sql_run(stmt);
 }
 

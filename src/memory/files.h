@@ -29,6 +29,7 @@ struct files_format {
         const char *name; /* at most 15 bytes; the row's `format` */
         unsigned renderer_version;
         bool is_net; /* net changes: for instances that support them */
+        bool is_off; /* instances get no new files in it */
 };
 
 struct file_row {

@@ -88,7 +88,7 @@ static int open_files(struct segments *segments, struct store *store,
         for (size_t i = 0; r == 0 && i < segments->format_count; i++) {
                 const struct files_format *format = &segments->formats[i];
                 uint64_t ino = 0;
-                if (!format->is_net || tally->has_net)
+                if (!format->is_off && (!format->is_net || tally->has_net))
                         r = files_open(store, tally->object_id, format, tally->from_lsn,
                                 first_change, &ino);
         }

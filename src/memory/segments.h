@@ -8,10 +8,9 @@
  * (design §5). The counts live in memory and are found again from the store at the start.
  *
  * lsn_time_mapping has files too, as a table and as transactions/, which end at every border. It
- * opens successors of what it closes,
- * so that every recognised instance always has one open file in each format, those of net changes
- * only where it supports them. All are one file as to where they begin and end, so that one of net
- * changes may come out without a row.
+ * opens successors of what it closes, so that every recognised instance always has one open file in
+ * each format that is not off, those of net changes only where it supports them. All are one file
+ * as to where they begin and end, so that one of net changes may come out without a row.
  */
 #ifndef CDC_SEGMENTS_H
 #define CDC_SEGMENTS_H
@@ -77,7 +76,9 @@ uint64_t segments_estimate(const struct change *change);
 struct segments;
 
 /* Finds the open files of all recognised instances and counts their rows. Formats that an
- * instance has no open file in get one. In the caller's write transaction. formats is borrowed for
+ * instance has no open file in get one, which begins where the others do: what was closed before
+ * has no file in a format that came later. One of a format that is off now is closed with the
+ * others and has no successor. In the caller's write transaction. formats is borrowed for
  * the life of the segments. Also call it anew after a rollback: counts in memory are ahead then. */
 int segments_load(struct store *store, const struct files_format *formats, size_t format_count,
         struct segments **ret_segments);

@@ -56,7 +56,7 @@ static int open_missing(struct segments *segments, struct store *store,
         for (size_t i = 0; i < segments->format_count; i++) {
                 const struct files_format *format = &segments->formats[i];
                 uint64_t ino = 0;
-                if (format->is_net && !tally->has_net)
+                if (format->is_off || (format->is_net && !tally->has_net))
                         continue;
                 int r = has_open_file(store, tally->object_id, format->name);
                 if (r == 0)

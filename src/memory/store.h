@@ -32,7 +32,7 @@
 
 enum {
         STORE_APPLICATION_ID = 0x63646366,
-        STORE_VERSION = 4,
+        STORE_VERSION = 5,
         STORE_BUSY_MS = 30000, /* how long a writer waits for another one */
 };
 

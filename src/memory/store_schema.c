@@ -152,7 +152,8 @@ static const char own_tables[] =
         "  rowid_name TEXT NOT NULL,"
         "  create_time_ns INTEGER NOT NULL,"
         "  changed_ns INTEGER NOT NULL,"
-        "  error TEXT);"
+        "  error TEXT,"
+        "  table_name TEXT);" /* of the source table, as it was enabled */
         "CREATE TABLE cdcfs_segments("
         "  segment INTEGER PRIMARY KEY AUTOINCREMENT,"
         "  from_lsn BLOB NOT NULL," /* of the oldest file that it closed */
@@ -225,6 +226,11 @@ static const char *const steps[STORE_VERSION] = {
               "PRAGMA user_version = 2",
         [2] = CHECKPOINTS "; PRAGMA user_version = 3",
         [3] = "ALTER TABLE lsn_time_mapping ADD COLUMN cdcfs_rows TEXT; PRAGMA user_version = 4",
+        [4] = "ALTER TABLE cdcfs_instances ADD COLUMN table_name TEXT;"
+              "UPDATE cdcfs_instances SET table_name = (SELECT name FROM change_tables"
+              "  JOIN cdcfs_source_tables USING(source_object_id)"
+              "  WHERE change_tables.object_id = cdcfs_instances.object_id);"
+              "PRAGMA user_version = 5",
 };
 
 static int read_version(sqlite3 *db, int *ret_version)

@@ -26,7 +26,7 @@ static inline struct cdc_file catalog_steps_file(
         int64_t object_id, unsigned format, uint64_t ordinal)
 {
         struct cdc_file file = {
-                .ino = 20000 + 1000000 * (uint64_t)object_id + 2 * ordinal + format,
+                .ino = 20000 + 1000000 * (uint64_t)object_id + 8 * ordinal + format,
                 .ordinal = ordinal,
                 .size = ordinal,
                 .mtime_ns = (int64_t)ordinal,

@@ -15,7 +15,7 @@ FILLED = ("table t", "commit t 2000 60", "rotate", "commit t 10 5", "commit t 1 
 DOCUMENTS = ("validity.json", "min_lsn", "max_lsn", "ddl_history.csv", "ddl_history.jsonl")
 OF_INSTANCE = ("captured_columns.csv", "schema.json", "files.csv")
 TABLES = ("change_tables.csv", "captured_columns.csv", "index_columns.csv", "cdc_jobs.csv",
-          "dm_cdc_log_scan_sessions.csv", "dm_cdc_errors.csv")
+          "dm_cdc_log_scan_sessions.csv", "dm_cdc_errors.csv", "attrep_cdc_partitions.csv")
 
 
 def expect_error(number, function, *arguments):
@@ -35,8 +35,10 @@ def _(db):
         assert set(os.listdir(os.path.join(mount.path, "cdc"))) >= set(TABLES)
         assert sorted(os.listdir(mount.instance)) == sorted(
             ("all", "live", "net", "range") + DOCUMENTS + OF_INSTANCE)
-        for folder in ("all", "net", "range/all", "range/net"):
-            assert sorted(os.listdir(os.path.join(mount.instance, folder))) == ["csv", "jsonl"]
+        for folder, formats in (("all", ["csv", "debezium", "jsonl", "qlik"]),
+                                ("net", ["csv", "jsonl"])):
+            assert sorted(os.listdir(os.path.join(mount.instance, folder))) == formats
+            assert sorted(os.listdir(os.path.join(mount.instance, "range", folder))) == formats
         names = [os.path.basename(path) for path in mount.files()]
         assert len(names) == 2 and all(name.endswith(".csv") for name in names), names
         assert int(names[1][:20], 16) == int(names[0][21:41], 16) + 1, names
@@ -193,7 +195,7 @@ def _(db):
     with Store(db, *FILLED) as store, Mount(store) as mount:
         info = os.statvfs(mount.path)
         assert info.f_blocks > 0 and info.f_bavail == 0 and info.f_namemax == 255
-        assert info.f_files == 6
+        assert info.f_files == 3 * 4
         assert store.source.encode() in run("df", mount.path)
 
 
