@@ -4,24 +4,29 @@
  */
 #include "actions.h"
 
+#include "naming.h"
 #include "schema.h"
 
-enum { LEAST_TABLES = 5, MOST_NEW_TABLES = TABLES_MAX - 20 };
+enum { LEAST_TABLES = 5 };
 
 void define_table(struct writer *writer, const struct table *table)
 {
-        if (writer->shared->last_table >= MOST_NEW_TABLES)
+        unsigned number;
+        _cleanup_sql_ char *name = naming_new_table(&writer->random, writer->shared, &number);
+        if (!name)
                 return;
-        char *sql = schema_table(&writer->random, writer->shared, NULL);
         /* Sometimes its truth is kept, so that an instance can be enabled on it later. */
         if (random_percent(&writer->random, 50))
-                writer->shared->is_watched[writer->shared->last_table] = true;
-        perform_text(writer, sql, NULL);
+                writer->shared->is_watched[number] = true;
+        perform_text(writer, schema_table(&writer->random, name, NULL), NULL);
 }
 
 void define_column(struct writer *writer, const struct table *table)
 {
-        perform_text(writer, schema_added_column(&writer->random, writer->shared, table), NULL);
+        _cleanup_sql_ char *definition =
+                schema_added_column(&writer->random, writer->shared, table);
+        perform_text(writer,
+                sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN %s", table->name, definition), NULL);
 }
 
 void define_index(struct writer *writer, const struct table *table)

@@ -25,6 +25,7 @@ struct column {
         bool is_not_null;
         bool has_default;
         bool is_generated;
+        bool is_virtual;    /* generated, and not stored */
         unsigned key;       /* 1 … in the PRIMARY KEY, 0 = no part of it */
         char *parent_table; /* what a single-column foreign key refers to, or NULL */
         char *parent_column;
@@ -32,7 +33,7 @@ struct column {
 
 struct table {
         char *name;
-        unsigned number; /* in its name; the marker table is 0 */
+        unsigned number; /* naming.h; the marker table is 0 */
         struct column *columns;
         unsigned column_count;
         unsigned key_count;

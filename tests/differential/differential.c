@@ -56,7 +56,7 @@ struct options {
 static int usage(void)
 {
         fputs("usage: differential --program-dir DIR [--transactions N] [--seed S]\n"
-              "                    [--mode steady|kill|chaos|mixed] [--round SEED]\n"
+              "                    [--mode steady|schema|kill|chaos|mixed] [--round SEED]\n"
               "                    [--directory DIR] [--mount] [--keep]\n",
                 stderr);
         return EXIT_USAGE;

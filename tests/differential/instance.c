@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_CAPTURED = 1990 };
+
 static void instance_release(struct instance *instance)
 {
         free(instance->name);
@@ -102,7 +104,8 @@ static int choose_one(sqlite3 *db, struct random *random, struct instances *inst
 {
         struct instance *instance = instances_append(instances, table);
         bool is_marker = table->number == 0;
-        bool is_subset = !is_marker && random_percent(random, 30);
+        bool is_subset =
+                !is_marker && (random_percent(random, 30) || table->column_count > MOST_CAPTURED);
         choose_name(instances, instance, is_named || (!is_marker && random_percent(random, 25)));
         choose_identity(instance, table);
         int result = 0;

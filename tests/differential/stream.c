@@ -135,6 +135,7 @@ static int read_range(const struct stream *stream, const struct programs *progra
         if (strcmp(from, to) > 0)
                 return 0;
         names_release(&rows->columns);
+        rows->encoding = jsonl->encoding = settings->encoding;
         result = read_format(stream, programs, settings, range, "csv", rows);
         if (result == 0 && !names_equal(&rows->columns, &stream->instance->columns))
                 result = delivered_refuse(rows, 1, "the columns are not the captured ones");

@@ -11,8 +11,16 @@
 static int dump_rows(sqlite3 *db, const struct table *table, struct bytes *bytes)
 {
         _cleanup_statement_ sqlite3_stmt *statement = NULL;
-        _cleanup_sql_ char *sql = sqlite3_mprintf(
-                "SELECT %s, * FROM \"%w\"", table->is_without_rowid ? "0" : "rowid", table->name);
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        sqlite3_str_appendall(text, table->is_without_rowid ? "SELECT 0" : "SELECT rowid");
+        /* What is computed when it is read stands in no page and is delivered as NULL. */
+        for (unsigned i = 0; i < table->column_count; i++)
+                if (table->columns[i].is_virtual)
+                        sqlite3_str_appendall(text, ", NULL");
+                else
+                        sqlite3_str_appendf(text, ", \"%w\"", table->columns[i].name);
+        sqlite3_str_appendf(text, " FROM \"%w\"", table->name);
+        _cleanup_sql_ char *sql = sqlite3_str_finish(text);
         if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
                 return -EIO;
         size_t count_at = bytes->size;

@@ -114,7 +114,7 @@ static bool is_refusal(int code)
 static bool is_refusal_text(const char *message)
 {
         return strstr(message, "too many levels of trigger recursion") ||
-               strstr(message, "Cannot add a") || strstr(message, "integer overflow");
+               strstr(message, "annot add a") || strstr(message, "integer overflow");
 }
 
 int perform(struct writer *writer, const char *sql, const struct arguments *arguments)
