@@ -85,7 +85,7 @@ static int read_columns(sqlite3 *db, struct table *table)
         return table->column_count ? 0 : -EIO;
 }
 
-static struct column *find_column(struct table *table, const char *name)
+const struct column *catalog_column(const struct table *table, const char *name)
 {
         for (unsigned i = 0; i < table->column_count; i++)
                 if (strcmp(table->columns[i].name, name) == 0)
@@ -102,7 +102,8 @@ static int read_parents(sqlite3 *db, struct table *table)
                 return -EIO;
         sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
         while (sqlite3_step(statement) == SQLITE_ROW) {
-                struct column *column = find_column(table, column_text(statement, 0));
+                struct column *column =
+                        (struct column *)catalog_column(table, column_text(statement, 0));
                 if (!column || column->parent_table)
                         continue;
                 column->parent_table = memory_text(column_text(statement, 1));

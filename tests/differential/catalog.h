@@ -55,6 +55,7 @@ void catalog_release(struct catalog *catalog);
 /* Reads it again if the schema changed. 0 or negative errno. */
 int catalog_refresh(sqlite3 *db, struct catalog *catalog);
 const struct table *catalog_find(const struct catalog *catalog, const char *name);
+const struct column *catalog_column(const struct table *table, const char *name);
 /* Runs a query for one integer, 0 if it has no row. */
 int64_t query_integer(sqlite3 *db, const char *sql);
 /* Columns of the primary key in key order; room for key_count. */

@@ -23,12 +23,7 @@ void instances_release(struct instances *instances)
 {
         for (unsigned i = 0; i < instances->count; i++)
                 instance_release(&instances->items[i]);
-        for (unsigned i = 0; i < instances->reference_count; i++) {
-                free(instances->references[i].child);
-                free(instances->references[i].parent);
-        }
         free(instances->items);
-        free(instances->references);
         *instances = (struct instances){0};
 }
 
@@ -83,7 +78,7 @@ static struct instance *instances_append(struct instances *instances, const stru
         instances->items =
                 memory_grow(instances->items, (instances->count + 1) * sizeof(*instances->items));
         struct instance *instance = &instances->items[instances->count++];
-        *instance = (struct instance){.table = memory_text(table->name)};
+        *instance = (struct instance){.table = memory_text(table->name), .number = table->number};
         return instance;
 }
 
@@ -115,18 +110,6 @@ static int choose_one(sqlite3 *db, struct random *random, struct instances *inst
         return result;
 }
 
-static void add_references(struct instances *instances, const struct table *table)
-{
-        for (unsigned i = 0; i < table->column_count; i++) {
-                if (!table->columns[i].parent_table)
-                        continue;
-                instances->references = memory_grow(instances->references,
-                        (instances->reference_count + 1) * sizeof(*instances->references));
-                instances->references[instances->reference_count++] = (struct reference){
-                        memory_text(table->name), memory_text(table->columns[i].parent_table)};
-        }
-}
-
 int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, bool leaves_some,
         struct instances *ret_instances)
 {
@@ -136,7 +119,6 @@ int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, 
         for (unsigned i = 0; i < catalog.table_count && result == 0; i++) {
                 const struct table *table = &catalog.tables[i];
                 unsigned choice = random_below(random, 100);
-                add_references(&instances, table);
                 if (table->number && choice < 15)
                         continue; /* nobody captures it */
                 shared->is_watched[table->number] = true;
@@ -153,11 +135,11 @@ int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, 
         return result;
 }
 
-static unsigned count_of_table(const struct instances *instances, const char *table)
+static unsigned count_of_table(const struct instances *instances, unsigned number)
 {
         unsigned count = 0;
         for (unsigned i = 0; i < instances->count; i++)
-                count += strcmp(instances->items[i].table, table) == 0;
+                count += instances->items[i].number == number;
         return count;
 }
 
@@ -171,12 +153,13 @@ struct instance *instances_choose_late(sqlite3 *db, struct random *random,
         for (unsigned i = 0; i < catalog.table_count; i++) {
                 const struct table *table = &catalog.tables[(start + i) % catalog.table_count];
                 if (!table->number || !shared->is_watched[table->number] ||
-                        count_of_table(instances, table->name) > 1)
+                        count_of_table(instances, table->number) > 1)
                         continue;
                 struct instance *instance = instances_append(instances, table);
                 choose_name(instances, instance, true);
                 choose_identity(instance, table);
-                choose_columns(instance, table, random, random_percent(random, 30));
+                choose_columns(instance, table, random,
+                        random_percent(random, 30) || table->column_count > MOST_CAPTURED);
                 /* Columns may be added meanwhile: the list must not depend on the moment. */
                 instance->is_listed = true;
                 instance->is_late = true;

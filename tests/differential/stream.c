@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "ddl.h"
 
 void stream_release(struct stream *stream)
 {
@@ -15,6 +16,9 @@ void stream_release(struct stream *stream)
         free(stream->deliveries);
         map_release(&stream->replay);
         map_release(&stream->keys);
+        lens_release(&stream->lens);
+        lens_release(&stream->before);
+        ddl_history_release(&stream->ddl);
 }
 
 unsigned change_class(unsigned operation)

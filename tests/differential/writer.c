@@ -110,11 +110,15 @@ static bool is_refusal(int code)
         return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
 }
 
-/* ALTER TABLE ADD COLUMN NOT NULL and the depth of recursive triggers are refused by text only. */
+/* What ALTER TABLE cannot do, and the depth of recursive triggers, are refused by text only. */
 static bool is_refusal_text(const char *message)
 {
-        return strstr(message, "too many levels of trigger recursion") ||
-               strstr(message, "annot add a") || strstr(message, "integer overflow");
+        static const char *const texts[] = {"too many levels of trigger recursion", "annot add a",
+                "annot drop ", "after drop column", "integer overflow"};
+        for (unsigned i = 0; i < COUNT(texts); i++)
+                if (strstr(message, texts[i]))
+                        return true;
+        return false;
 }
 
 int perform(struct writer *writer, const char *sql, const struct arguments *arguments)

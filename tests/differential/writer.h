@@ -6,6 +6,7 @@
 #ifndef DIFFERENTIAL_WRITER_H
 #define DIFFERENTIAL_WRITER_H
 
+#include "alteration.h"
 #include "catalog.h"
 #include "settings.h"
 #include "shared.h"
@@ -29,7 +30,8 @@ struct writer {
         bool is_autocommit; /* a single statement, no BEGIN */
         bool is_session;    /* truth by the session extension where the table allows it */
         struct sqlite3_session *session;
-        struct bytes statements; /* for people, when a difference is found */
+        struct alterations alterations; /* of its schema */
+        struct bytes statements;        /* for people, when a difference is found */
         struct bytes record;
 };
 
