@@ -19,11 +19,13 @@ void add_column(struct writer *writer, const struct table *table)
                 alterations_note_added(&writer->alterations, table, definition);
 }
 
-/* Refused if the column is part of a key, an index, a trigger, a computed column. */
+/* Refused if the column is part of a key, an index, a computed column; but not if a trigger of
+ * another table writes to it, as those write to the log table. */
 void drop_column(struct writer *writer, const struct table *table)
 {
         unsigned column = random_below(&writer->random, table->column_count);
-        if (!alterations_allow(&writer->alterations, table, ALTERATION_DROPPED))
+        if (table->number == LOG_TABLE ||
+                !alterations_allow(&writer->alterations, table, ALTERATION_DROPPED))
                 return;
         char *sql = sqlite3_mprintf(
                 "ALTER TABLE \"%w\" DROP COLUMN \"%w\"", table->name, table->columns[column].name);

@@ -155,8 +155,8 @@ char *schema_added_column(struct random *random, struct shared *shared, const st
 {
         _cleanup_sql_ char *name = naming_column(random, "added", 100 + ++shared->last_column);
         sqlite3_str *sql = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(
-                sql, "\"%w\" %s", name, table->is_strict ? "ANY" : random_pick(random, free_types));
+        const char *type = table->is_strict ? "ANY" : random_pick(random, free_types);
+        sqlite3_str_appendf(sql, "\"%w\"%s%s", name, *type ? " " : "", type);
         int computed =
                 random_percent(random, 12) ? (int)random_below(random, table->column_count) : -1;
         if (computed >= 0 && !table->columns[computed].is_generated) {

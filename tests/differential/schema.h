@@ -9,6 +9,9 @@
 #include "settings.h"
 #include "shared.h"
 
+/* The table that triggers write to: t1. */
+enum { LOG_TABLE = 1 };
+
 /* Several tables with indexes, foreign keys and triggers, and the marker table. 0 or -errno. */
 int schema_make(sqlite3 *db, struct random *random, struct shared *shared);
 /* CREATE TABLE, with the name in double quotes; parents are what its foreign keys may refer to,

@@ -95,7 +95,7 @@ int schema_make(sqlite3 *db, struct random *random, struct shared *shared)
         __attribute__((cleanup(catalog_release))) struct catalog catalog = {0};
         int result = execute(db, "CREATE TABLE " MARKER_TABLE "(id INTEGER PRIMARY KEY,"
                                  " seed INTEGER); CREATE TABLE t1(event, value)");
-        shared->last_table = 1;
+        shared->last_table = LOG_TABLE;
         if (result == 0)
                 result = catalog_refresh(db, &catalog);
         unsigned tables = random_between(random, 5, 9);
