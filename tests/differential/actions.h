@@ -41,6 +41,8 @@ action_function rebuild_table;
 int64_t schema_row(struct writer *writer, const struct table *table);
 /* CREATE TABLE as it stands there; freed by the caller with sqlite3_free. NULL: it is gone. */
 char *schema_text(struct writer *writer, const struct table *table);
+/* The texts of CREATE INDEX for the table, appended. */
+void schema_indexes(struct writer *writer, const struct table *table, struct names *texts);
 /* Would a new table get the row of sqlite_schema that a table of before the transaction had? */
 bool schema_row_is_used_again(struct writer *writer);
 void schema_note_dropped(struct writer *writer, const struct table *table, int64_t row);

@@ -116,6 +116,19 @@ char *schema_text(struct writer *writer, const struct table *table)
         return sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
 }
 
+void schema_indexes(struct writer *writer, const struct table *table, struct names *texts)
+{
+        _cleanup_statement_ sqlite3_stmt *statement = NULL;
+        if (sqlite3_prepare_v2(writer->db,
+                    "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?"
+                    " AND sql IS NOT NULL ORDER BY rowid",
+                    -1, &statement, NULL) != SQLITE_OK)
+                return;
+        sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+        while (sqlite3_step(statement) == SQLITE_ROW)
+                names_add(texts, (const char *)sqlite3_column_text(statement, 0));
+}
+
 /* Some rows of before the transaction do not come again. */
 static void insert_few(struct writer *writer, const char *name)
 {
@@ -127,31 +140,54 @@ static void insert_few(struct writer *writer, const char *name)
                 insert_rows(writer, table);
 }
 
+/* The unique indexes may identify rows of an instance, and come again. */
+static bool has_unique(const struct names *indexes)
+{
+        for (unsigned i = 0; i < indexes->count; i++)
+                if (strncmp(indexes->items[i], "CREATE UNIQUE", 13) == 0)
+                        return true;
+        return false;
+}
+
+static void create_unique(struct writer *writer, const struct names *indexes)
+{
+        for (unsigned i = 0; i < indexes->count && writer_is_well(writer); i++)
+                if (strncmp(indexes->items[i], "CREATE UNIQUE", 13) == 0)
+                        perform(writer, indexes->items[i], NULL);
+}
+
 /* DROP and CREATE in one transaction: as it was, or as a table of another kind. If it gets its row
  * of sqlite_schema again, it must be as it was. */
-void drop_and_create(struct writer *writer, const struct table *table)
+static void create_another(
+        struct writer *writer, const struct table *table, const struct names *indexes, int64_t row)
 {
         _cleanup_sql_ char *name = sqlite3_mprintf("%s", table->name);
         _cleanup_sql_ char *text = schema_text(writer, table);
-        int64_t row = schema_row(writer, table);
-        const struct alteration *done = alterations_find(&writer->alterations, table->number);
-        bool has_parent = false;
-        for (unsigned i = 0; i < table->column_count; i++)
-                has_parent = has_parent || table->columns[i].parent_table;
-        if (!text || table->is_referenced || schema_row_is_used_again(writer) ||
-                (done && done->kind == ALTERATION_REPLACED) ||
-                perform_text(writer, sqlite3_mprintf("DROP TABLE \"%w\"", name), NULL) <= 0)
+        if (perform_text(writer, sqlite3_mprintf("DROP TABLE \"%w\"", name), NULL) <= 0)
                 return;
         bool is_same_row = query_integer(writer->db, "SELECT max(rowid) FROM sqlite_schema") < row;
-        if (!is_same_row) {
+        if (!is_same_row)
                 schema_note_dropped(writer, table, row);
-                if (schema_row_is_used_again(writer))
-                        return; /* its indexes went as well: the next row is another table's */
-                if (!has_parent && random_percent(&writer->random, 60)) {
-                        sqlite3_free(text);
-                        text = schema_table(&writer->random, name, NULL);
-                }
+        if (!is_same_row && schema_row_is_used_again(writer))
+                return; /* its indexes went as well: the next row is another table's */
+        if (!is_same_row && !has_unique(indexes) && random_percent(&writer->random, 60)) {
+                sqlite3_free(text);
+                text = schema_table(&writer->random, name, NULL);
         }
-        if (perform(writer, text, NULL) > 0)
-                insert_few(writer, name);
+        if (perform(writer, text, NULL) <= 0)
+                return;
+        create_unique(writer, indexes);
+        insert_few(writer, name);
+}
+
+void drop_and_create(struct writer *writer, const struct table *table)
+{
+        struct names indexes = {0};
+        const struct alteration *done = alterations_find(&writer->alterations, table->number);
+        if (table->is_referenced || schema_row_is_used_again(writer) ||
+                (done && done->kind == ALTERATION_REPLACED))
+                return;
+        schema_indexes(writer, table, &indexes);
+        create_another(writer, table, &indexes, schema_row(writer, table));
+        names_release(&indexes);
 }

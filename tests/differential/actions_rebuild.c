@@ -61,20 +61,6 @@ static char *copy_text(struct writer *writer, const struct table *table)
                 random_percent(&writer->random, 30) ? " ORDER BY 1" : "");
 }
 
-/* The indexes that were made by CREATE INDEX. */
-static void read_indexes(struct writer *writer, const struct table *table, struct names *texts)
-{
-        _cleanup_statement_ sqlite3_stmt *statement = NULL;
-        if (sqlite3_prepare_v2(writer->db,
-                    "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?"
-                    " AND sql IS NOT NULL ORDER BY rowid",
-                    -1, &statement, NULL) != SQLITE_OK)
-                return;
-        sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
-        while (sqlite3_step(statement) == SQLITE_ROW)
-                names_add(texts, (const char *)sqlite3_column_text(statement, 0));
-}
-
 static bool run_steps(
         struct writer *writer, const struct table *table, const char *text, struct names *indexes)
 {
@@ -105,7 +91,7 @@ void rebuild_table(struct writer *writer, const struct table *table)
         if (!text || !body_of(text) || table->is_referenced || schema_row_is_used_again(writer) ||
                 (done && done->kind == ALTERATION_REPLACED))
                 return;
-        read_indexes(writer, table, &indexes);
+        schema_indexes(writer, table, &indexes);
         perform(writer, "SAVEPOINT rebuild", NULL);
         bool is_well = run_steps(writer, table, text, &indexes);
         if (is_well)

@@ -101,5 +101,9 @@ void lens_project(const struct lens *lens, const struct model_row *row, struct b
 
 void lens_identity(const struct lens *lens, const struct model_row *row, struct bytes *identity)
 {
-        model_identity(identity, row, (const unsigned *)lens->identity, lens->identity_count);
+        bool is_whole = true;
+        for (unsigned i = 0; i < lens->identity_count; i++)
+                is_whole = is_whole && lens->identity[i] >= 0;
+        model_identity(identity, row, (const unsigned *)lens->identity,
+                is_whole ? lens->identity_count : 0);
 }

@@ -28,7 +28,7 @@ void lens_follow(const struct lens *lens, const struct shape_change *change, uns
 bool lens_loses(const struct lens *lens, const struct shape_change *change);
 /* The captured columns of a row. */
 void lens_project(const struct lens *lens, const struct model_row *row, struct bytes *image);
-/* What identifies it. */
+/* What identifies it: a column of the key that is gone is NULL. */
 void lens_identity(const struct lens *lens, const struct model_row *row, struct bytes *identity);
 
 #endif

@@ -114,7 +114,7 @@ static bool is_refusal(int code)
 static bool is_refusal_text(const char *message)
 {
         static const char *const texts[] = {"too many levels of trigger recursion", "annot add a",
-                "annot drop ", "after drop column", "integer overflow"};
+                "annot drop ", "after drop column", "already another table", "integer overflow"};
         for (unsigned i = 0; i < COUNT(texts); i++)
                 if (strstr(message, texts[i]))
                         return true;
