@@ -110,11 +110,14 @@ static bool is_refusal(int code)
         return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
 }
 
-/* What ALTER TABLE cannot do, and the depth of recursive triggers, are refused by text only. */
+/* What ALTER TABLE cannot do, VACUUM of a file in the legacy format with generated columns and a
+ * descending index ("values were supplied": PRAGMA legacy_file_format), and the depth of recursive
+ * triggers, are refused by text only. */
 static bool is_refusal_text(const char *message)
 {
         static const char *const texts[] = {"too many levels of trigger recursion", "annot add a",
-                "annot drop ", "after drop column", "already another table", "integer overflow"};
+                "annot drop ", "after drop column", "already another table", "values were supplied",
+                "integer overflow"};
         for (unsigned i = 0; i < COUNT(texts); i++)
                 if (strstr(message, texts[i]))
                         return true;
