@@ -17,6 +17,8 @@ static void expect_events(struct live *l, const char *want, const char *what)
         "5 END) FROM n;"
 
 #define TABLE "CREATE TABLE first(x); CREATE TABLE t(a PRIMARY KEY, b, c, d);" ROWS
+#define NULLS "INSERT INTO t(b, c) SELECT b, c FROM t WHERE a % 9 = 0;"
+#define SEQUENCE "CREATE TABLE s(id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE s;"
 #define PLAIN "CREATE TABLE first(x); CREATE TABLE t(a, b, c, d);" ROWS
 
 static const struct {
@@ -139,6 +141,18 @@ static const struct {
         {"vacuum", TABLE, "VACUUM", NULL, NULL, true, 0, "1 bound t 0 1 2\n", "DELETE FROM t", 300},
         {"vacuum without a key", PLAIN "DELETE FROM t WHERE rowid % 3 = 0;", "VACUUM", NULL, NULL,
                 true, 0, "1 bound t 0 1 2\n", "UPDATE t SET b = 1 WHERE a < 10", 6},
+        {"rebuilt with keys that are NULL", TABLE NULLS,
+                "BEGIN; CREATE TABLE n(a PRIMARY KEY, b, c, d); "
+                "INSERT INTO n SELECT * FROM t WHERE b <> 'b18' ORDER BY rowid DESC; DROP TABLE t; "
+                "ALTER TABLE n RENAME TO t; UPDATE t SET b = 'z' WHERE a = 5; "
+                "UPDATE t SET b = 'z' WHERE a IS NULL AND b = 'b27'; COMMIT",
+                NULL, NULL, true, 5,
+                "1 ddl CREATE TABLE \"t\"(a PRIMARY KEY, b, c, d)\n1 bound t 0 1 2\n",
+                "DELETE FROM t WHERE a IS NULL", 32},
+        {"vacuum with keys that are NULL", TABLE NULLS "DELETE FROM t WHERE rowid % 3 = 0;",
+                "VACUUM", NULL, NULL, true, 0, "1 bound t 0 1 2\n", "DELETE FROM t", 222},
+        {"vacuum after the last AUTOINCREMENT table", SEQUENCE TABLE, "VACUUM", NULL, NULL, true, 0,
+                "1 bound t 0 1 2\n", "DELETE FROM t", 300},
         {"indexes", TABLE, "CREATE INDEX i ON t(b)", NULL, NULL, false, 0,
                 "1 ddl CREATE INDEX i ON t(b)\n1 bound t 0 1 2\n", "REINDEX", 0},
         {"another table", TABLE, "CREATE TABLE z(a); ANALYZE; DROP TABLE first", NULL, NULL, false,

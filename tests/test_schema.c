@@ -503,6 +503,41 @@ Test(schema, defaults_are_what_rows_show_that_are_older_than_the_column)
         }
 }
 
+/* SQLite would read the value from an index that has it, and those have no pages here. */
+Test(schema, the_default_of_an_indexed_column_is_read_from_the_table)
+{
+        static const struct {
+                const char *table, *index;
+        } cases[] = {
+                {"CREATE TABLE t(k PRIMARY KEY, a, c DEFAULT 'x')", "CREATE INDEX i ON t(c)"},
+                {"CREATE TABLE t(k PRIMARY KEY, a, c DEFAULT 'x')", "CREATE INDEX i ON t(c, k)"},
+                {"CREATE TABLE t(k PRIMARY KEY, a, c DEFAULT 'x')",
+                        "CREATE UNIQUE INDEX i ON t(c)"},
+                {"CREATE TABLE t(k PRIMARY KEY, a, c DEFAULT 'x' UNIQUE)", ""},
+                {"CREATE TABLE t(a, c DEFAULT 'x' UNIQUE, k INTEGER, PRIMARY KEY(k DESC))", ""},
+                {"CREATE TABLE t(k INTEGER PRIMARY KEY, a, c DEFAULT 'x', UNIQUE(c, a))", ""},
+                {"CREATE TABLE t(c DEFAULT 'x', k, PRIMARY KEY(k, c))",
+                        "CREATE INDEX i ON t(c, k)"},
+        };
+        static const char *const options[] = {"", " WITHOUT ROWID"};
+        for (size_t i = 0; i < COUNT(cases); i++)
+                for (size_t k = 0; k < COUNT(options); k++) {
+                        char sql[200];
+                        struct sample sample;
+                        snprintf(sql, sizeof sql, "%s%s; %s", cases[i].table, options[k],
+                                cases[i].index);
+                        create_sample(&sample, "UTF-8");
+                        sample_run(&sample, sql);
+                        _cleanup_schema_ struct schema *schema = read_schema(&sample);
+                        const struct schema_table *t = find(schema, "t");
+                        cr_expect(t->is_parsed, "%s", sql);
+                        int c = schema_find_column(t, "c");
+                        cr_expect(c == 0 || t->columns[c].default_value.type == VALUE_TEXT, "%s",
+                                sql);
+                        sample_release(&sample);
+                }
+}
+
 /* Such a column cannot be added to a table with rows, so no row is without its value. */
 Test(schema, a_default_that_is_no_constant_is_null_in_older_rows)
 {

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the content where it pairs rows: no identity begins with it. */
-enum { CONTENT_KEY = 0xff };
+/* Before the content where it pairs rows: it stands before keys, as a rowid does that identifies.
+ */
+enum { CONTENT_KEY = 0 };
 
 enum { SIDE_OLD = 0, SIDE_NEW = 1, SIDE_BOTH = 2 };
 

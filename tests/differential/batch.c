@@ -176,6 +176,7 @@ static int add_late_instance(struct round *round)
                         SQLITE_OK)
                         return -EIO;
                 sqlite3_busy_timeout(db, 20000);
+                sqlite3_exec(db, "BEGIN", NULL, NULL, NULL); /* one state for all it looks at */
                 instance =
                         instances_choose_late(db, &round->random, round->shared, &round->instances);
         }

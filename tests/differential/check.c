@@ -49,6 +49,21 @@ static const struct model_table *table_of(struct pass *pass, const struct stream
         return model_find_number(&pass->model, stream->instance->number);
 }
 
+/* A late instance is bound by the names that its choice saw, and recognised some commits later: in
+ * between its columns are followed already. (Names are not traded in rounds with late instances.)
+ */
+static void bind_chosen(struct pass *pass, uint64_t number)
+{
+        for (unsigned i = 0; i < pass->count; i++) {
+                struct stream *stream = &pass->streams[i];
+                const struct model_table *table = table_of(pass, stream);
+                bool is_due = stream->instance->is_late && number > stream->instance->chosen_after;
+                if (is_due && !stream->is_bound && table && !table->is_dropped)
+                        stream->is_bound =
+                                lens_make(&stream->lens, stream->instance, &table->columns) == 0;
+        }
+}
+
 /* Followers begin where their interval does, and again behind a gap, with the rows that stand. */
 static int begin_streams(struct pass *pass, const char *lsn)
 {
@@ -70,7 +85,8 @@ static void follow_table(struct stream *stream, const struct model_table *table)
 {
         struct lens before = {0}, after = {0};
         bool is_lost = lens_loses(&stream->lens, &table->change);
-        ddl_expect(stream, table);
+        if (stream->has_begun)
+                ddl_expect(stream, table);
         stream->is_over = table->change.event == SHAPE_ENDED ||
                           (table->change.event == SHAPE_REBUILT && is_lost);
         if (stream->is_over)
@@ -239,6 +255,7 @@ static int step(struct pass *pass, const struct transaction *transaction)
         int result = 0;
         if (is_marked)
                 lsn = timeline_take_marked(&pass->timeline, transaction, pass->report);
+        bind_chosen(pass, transaction->number);
         if (lsn) {
                 end_gap(pass, lsn);
                 result = begin_streams(pass, lsn);

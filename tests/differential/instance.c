@@ -149,6 +149,7 @@ struct instance *instances_choose_late(sqlite3 *db, struct random *random,
         __attribute__((cleanup(catalog_release))) struct catalog catalog = {0};
         if (catalog_refresh(db, &catalog) < 0)
                 return NULL;
+        uint64_t last = (uint64_t)query_integer(db, "SELECT max(id) FROM " MARKER_TABLE);
         unsigned start = random_below(random, catalog.table_count);
         for (unsigned i = 0; i < catalog.table_count; i++) {
                 const struct table *table = &catalog.tables[(start + i) % catalog.table_count];
@@ -163,6 +164,7 @@ struct instance *instances_choose_late(sqlite3 *db, struct random *random,
                 /* Columns may be added meanwhile: the list must not depend on the moment. */
                 instance->is_listed = true;
                 instance->is_late = true;
+                instance->chosen_after = last;
                 return instance;
         }
         return NULL;

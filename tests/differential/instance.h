@@ -21,6 +21,7 @@ struct instance {
         bool is_listed;        /* enabled with --captured-columns */
         bool is_named;         /* enabled with --capture-instance */
         bool is_late;          /* enabled while writers run */
+        uint64_t chosen_after; /* late: the last transaction that its choice saw */
         bool is_enabled;
 };
 

@@ -44,8 +44,11 @@ int replay_begin(struct stream *stream, const struct model_table *table)
         int result = 0;
         if (!stream->is_bound)
                 result = lens_make(&stream->lens, stream->instance, &table->columns);
-        if (result < 0)
+        if (result < 0) {
+                fprintf(stderr, "differential: the test is wrong: \"%s\" does not fit %s\n",
+                        stream->instance->name, table->name);
                 return result;
+        }
         stream->is_bound = stream->has_begun = true;
         change_project_table(&stream->lens, table, &stream->replay);
         const struct map_slot *slot;
