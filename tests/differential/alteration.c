@@ -28,7 +28,9 @@ static struct alteration *append(struct alterations *alterations, unsigned numbe
 
 void alterations_copy(const struct alterations *from, struct alterations *ret_to)
 {
-        struct alterations copy = {.dropped_row = from->dropped_row, .is_closed = from->is_closed};
+        struct alterations copy = {.dropped_row = from->dropped_row,
+                .is_quiet = from->is_quiet,
+                .is_closed = from->is_closed};
         for (unsigned i = 0; i < from->count; i++) {
                 const struct alteration *item = &from->items[i];
                 struct alteration *new = append(&copy, item->number, item->count);
@@ -49,13 +51,19 @@ const struct alteration *alterations_find(const struct alterations *alterations,
         return NULL;
 }
 
+static bool adds_or_renames(enum alteration_kind kind)
+{
+        return kind == ALTERATION_ADDED || kind == ALTERATION_RENAMED;
+}
+
 bool alterations_allow(
         const struct alterations *alterations, const struct table *table, enum alteration_kind kind)
 {
         const struct alteration *item = alterations_find(alterations, table->number);
-        return !item || item->kind == kind ||
-               (item->kind == ALTERATION_REPLACED && kind != ALTERATION_REPLACED) ||
-               kind == ALTERATION_REPLACED;
+        if (!item || item->kind == kind)
+                return true;
+        return item->kind == ALTERATION_REPLACED ||
+               (alterations->is_quiet && adds_or_renames(item->kind) && adds_or_renames(kind));
 }
 
 /* A table that was not changed before has its columns where they were. */

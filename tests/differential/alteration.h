@@ -6,11 +6,12 @@
  * Only the schemas before and after a transaction are in the log. Two histories that lead from the
  * one to the other with the same pages cannot be told apart, so some are never drawn:
  *
- * - ADD, DROP and RENAME COLUMN of one table in one transaction: dropping the last column and
- * adding one is renaming it, where the rows hold no more than that.
+ * - DROP COLUMN with ADD or RENAME COLUMN of one table in one transaction: dropping the last column
+ *   and adding one is renaming it, where the rows hold no more than that. ADD with RENAME COLUMN
+ *   only if the transaction writes no row, as DROP COLUMN would.
  * - A table that gets the row of sqlite_schema of one that was dropped in the same transaction, and
  *   a name in double quotes, as RENAME TO writes it: that is a renamed table. With a bare name it
- * is drawn. The same name again is drawn with the same text: with another one it is ALTER TABLE.
+ * is drawn. The same name again is drawn with the same text: with another it is ALTER TABLE.
  */
 #ifndef DIFFERENTIAL_ALTERATION_H
 #define DIFFERENTIAL_ALTERATION_H
@@ -40,6 +41,7 @@ struct alterations {
         struct alteration *items; /* owned */
         unsigned count;
         int64_t dropped_row; /* the highest row of sqlite_schema that a dropped table had */
+        bool is_quiet;       /* the transaction writes no row of a table that it alters */
         bool is_closed;      /* no schema change more in this transaction */
 };
 

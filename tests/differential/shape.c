@@ -39,6 +39,7 @@ static void read_pairs(struct names *first, struct names *second, struct reader 
 void shape_read(struct shape *shape, struct reader *reader)
 {
         *shape = (struct shape){.row = read_u64(reader), .root = read_u32(reader)};
+        shape->is_without_rowid = read_u8(reader);
         shape->name = read_text(reader);
         shape->sql = read_text(reader);
         read_pairs(&shape->columns, &shape->types, reader);
@@ -128,11 +129,15 @@ static void tell_columns(const struct shape_change *change, const struct shape *
                                 sqlite3_mprintf("ALTER TABLE \"%w\" RENAME COLUMN \"%w\" TO \"%w\"",
                                         after->name, name, now));
         }
-        for (unsigned i = 0; i < change->definitions.count; i++)
+        /* No statement alone leads to it, or none at all: a table that it refers to was renamed. */
+        bool is_mixed = change->definitions.count && statements->count > told;
+        while (is_mixed && statements->count > told)
+                free(statements->items[--statements->count]);
+        for (unsigned i = 0; !is_mixed && i < change->definitions.count; i++)
                 add_formatted(statements, sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN %s",
                                                   after->name, change->definitions.items[i]));
-        /* Another text, and none of these: a table that it refers to was renamed. */
-        if (statements->count == told && strcmp(before->name, after->name) == 0 &&
+        bool is_renamed = strcmp(before->name, after->name) != 0;
+        if (statements->count == told && (is_mixed || !is_renamed) &&
                 strcmp(before->sql, after->sql) != 0)
                 names_add(statements, after->sql);
 }

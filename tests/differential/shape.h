@@ -13,6 +13,7 @@
 struct shape {
         uint64_t row; /* of sqlite_schema */
         uint32_t root;
+        bool is_without_rowid;
         char *name;
         char *sql;
         struct names columns, types;

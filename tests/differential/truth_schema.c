@@ -41,6 +41,7 @@ static int append_row(sqlite3 *db, const struct table *table, struct bytes *reco
                 return -EIO;
         bytes_append_u64(record, (uint64_t)sqlite3_column_int64(statement, 0));
         bytes_append_u32(record, (uint32_t)sqlite3_column_int64(statement, 1));
+        bytes_append_u8(record, table->is_without_rowid);
         bytes_append_text(record, table->name);
         bytes_append_text(record, text_of(statement, 2));
         return 0;

@@ -95,16 +95,18 @@ static void define_one(struct writer *writer)
 
 static void run_definition(struct writer *writer)
 {
-        unsigned count = random_between(&writer->random, 1, 3);
+        bool is_quiet = random_percent(&writer->random, 40);
+        unsigned count = random_between(&writer->random, 1, is_quiet ? 6 : 3);
+        writer->alterations.is_quiet = is_quiet;
         for (unsigned i = 0; i < count && writer_is_well(writer); i++) {
-                if (random_percent(&writer->random, 40))
+                if (!is_quiet && random_percent(&writer->random, 40))
                         run_some(writer, 3, 3);
                 if (!writer_is_well(writer))
                         return;
                 if (!writer->alterations.is_closed)
                         define_one(writer);
         }
-        if (random_percent(&writer->random, 50))
+        if (!is_quiet && random_percent(&writer->random, 50))
                 run_some(writer, 3, 3);
 }
 

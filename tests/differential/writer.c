@@ -195,8 +195,7 @@ char *table_range(const struct table *table)
         return NULL;
 }
 
-/* The columns of table_place(), as a list. */
-static char *place_columns(const struct table *table)
+char *table_place_columns(const struct table *table)
 {
         if (!table->is_without_rowid)
                 return sqlite3_mprintf("rowid");
@@ -215,7 +214,7 @@ bool pick_place(struct writer *writer, const struct table *table, bool is_range,
         int64_t count = count_rows(writer, table);
         if (!count)
                 return false;
-        _cleanup_sql_ char *columns = is_range ? table_range(table) : place_columns(table);
+        _cleanup_sql_ char *columns = is_range ? table_range(table) : table_place_columns(table);
         _cleanup_sql_ char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\" LIMIT 1 OFFSET %u",
                 columns, table->name, random_below(&writer->random, (unsigned)count));
         if (sqlite3_prepare_v2(writer->db, sql, -1, &statement, NULL) != SQLITE_OK ||
