@@ -58,6 +58,10 @@ static const struct {
         {"a captured column dropped", TABLE, "ALTER TABLE t DROP COLUMN b", "t", "a,NULL,c", false,
                 0, "1 ddl ALTER TABLE \"t\" DROP COLUMN \"b\"\n1 bound t 0 -1 1\n",
                 "UPDATE t SET c = a", 300},
+        {"the same, and the root moves", TABLE,
+                "BEGIN; ALTER TABLE t DROP COLUMN b; DROP TABLE first; COMMIT", "t", "a,NULL,c",
+                false, 0, "1 ddl ALTER TABLE \"t\" DROP COLUMN \"b\"\n1 bound t 0 -1 1\n",
+                "UPDATE t SET c = a", 300},
         {"the same, and a row", TABLE,
                 "BEGIN; ALTER TABLE t DROP COLUMN b; UPDATE t SET c = 1 WHERE a = 5; "
                 "DELETE FROM t WHERE a = 6; COMMIT",

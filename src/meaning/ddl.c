@@ -247,7 +247,7 @@ static int tell_rebuilt(
 {
         change->verdict = DDL_CHANGED;
         change->table = new;
-        change->is_rebuilt = true;
+        change->is_rebuilt = change->is_by_name = true;
         int r = columns_match(old, new, &change->map);
         return r < 0 ? r : add_text(change, new->sql);
 }

@@ -170,7 +170,7 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
                 return r;
         if (change.verdict == DDL_STOPPED)
                 return tracking_stop(t, object_id, change.reason);
-        bool is_lost = change.is_rebuilt && lacks_column(&tracked->binding, &change);
+        bool is_lost = change.is_by_name && lacks_column(&tracked->binding, &change);
         if (change.verdict == DDL_DROPPED || is_lost)
                 return tell_dropped(t, object_id);
         r = rebind(tracked, schema, &change);
