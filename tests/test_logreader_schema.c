@@ -135,6 +135,13 @@ static const struct {
                 NULL, NULL, false, 1,
                 "1 ddl CREATE TABLE \"t\"(b, a PRIMARY KEY, c) WITHOUT ROWID\n1 bound t 1 0 2\n",
                 "DELETE FROM t WHERE a = 6; UPDATE t SET b = 0", 300},
+        {"rebuilt without the rowid and without the key", TABLE,
+                "BEGIN; CREATE TABLE n(a, b, c, d PRIMARY KEY) WITHOUT ROWID; "
+                "INSERT INTO n SELECT NULL, b, c, a FROM t; DROP TABLE t; "
+                "ALTER TABLE n RENAME TO t; COMMIT",
+                NULL, NULL, true, 600,
+                "1 ddl CREATE TABLE \"t\"(a, b, c, d PRIMARY KEY) WITHOUT ROWID\n1 bound t 0 1 2\n",
+                "UPDATE t SET b = 'z' WHERE d = 5; DELETE FROM t WHERE d = 9", 3},
         {"the key becomes the rowid", TABLE,
                 "BEGIN; CREATE TABLE n(a INTEGER PRIMARY KEY, b, c); "
                 "INSERT INTO n SELECT a, b, c FROM t; DROP TABLE t; ALTER TABLE n RENAME TO t; "
