@@ -268,6 +268,28 @@ Test(ddl, a_table_renamed_and_altered_in_one_commit_goes_on)
         }
 }
 
+/* A new table would have got a row behind the one that stayed. */
+Test(ddl, whatever_became_of_a_table_before_one_that_stayed_it_goes_on)
+{
+        static const char *const changes[] = {
+                "ALTER TABLE x DROP COLUMN a; ALTER TABLE x DROP COLUMN c",
+                "ALTER TABLE x RENAME a TO k; ALTER TABLE x RENAME b TO a; ALTER TABLE x RENAME k "
+                "TO b",
+                "ALTER TABLE x DROP COLUMN b; ALTER TABLE x ADD COLUMN e; DROP TABLE first",
+                "ALTER TABLE x RENAME a TO k; ALTER TABLE x ADD COLUMN e TEXT; DROP TABLE first",
+        };
+        for (size_t i = 0; i < COUNT(changes); i++) {
+                _cleanup_(buf_release) struct buf text = BUF_INIT, sql = BUF_INIT;
+                buf_append_format(&sql, "ALTER TABLE t RENAME TO x; %s", changes[i]);
+                compare("PRAGMA auto_vacuum=FULL; CREATE TABLE first(x); "
+                        "CREATE TABLE t(a, b INT, c, d); CREATE TABLE other(x)",
+                        buf_string(&sql), &text, NULL);
+                static const char want[] = "changed; ALTER TABLE \"t\" RENAME TO \"x\"; ";
+                cr_expect(strncmp(buf_string(&text), want, strlen(want)) == 0, "%s: %s", changes[i],
+                        buf_string(&text));
+        }
+}
+
 Test(ddl, indexes_are_told_in_the_order_in_which_they_were_made)
 {
         _cleanup_(buf_release) struct buf text = BUF_INIT;

@@ -17,6 +17,8 @@ static void expect_events(struct live *l, const char *want, const char *what)
         "5 END) FROM n;"
 
 #define TABLE "CREATE TABLE first(x); CREATE TABLE t(a PRIMARY KEY, b, c, d);" ROWS
+#define NULLS "INSERT INTO t(b, c) SELECT b, c FROM t WHERE a % 9 = 0;"
+#define SEQUENCE "CREATE TABLE s(id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE s;"
 #define PLAIN "CREATE TABLE first(x); CREATE TABLE t(a, b, c, d);" ROWS
 
 static const struct {
@@ -55,6 +57,10 @@ static const struct {
                 "UPDATE t SET b = a", 300},
         {"a captured column dropped", TABLE, "ALTER TABLE t DROP COLUMN b", "t", "a,NULL,c", false,
                 0, "1 ddl ALTER TABLE \"t\" DROP COLUMN \"b\"\n1 bound t 0 -1 1\n",
+                "UPDATE t SET c = a", 300},
+        {"the same, and the root moves", TABLE,
+                "BEGIN; ALTER TABLE t DROP COLUMN b; DROP TABLE first; COMMIT", "t", "a,NULL,c",
+                false, 0, "1 ddl ALTER TABLE \"t\" DROP COLUMN \"b\"\n1 bound t 0 -1 1\n",
                 "UPDATE t SET c = a", 300},
         {"the same, and a row", TABLE,
                 "BEGIN; ALTER TABLE t DROP COLUMN b; UPDATE t SET c = 1 WHERE a = 5; "
@@ -129,6 +135,13 @@ static const struct {
                 NULL, NULL, false, 1,
                 "1 ddl CREATE TABLE \"t\"(b, a PRIMARY KEY, c) WITHOUT ROWID\n1 bound t 1 0 2\n",
                 "DELETE FROM t WHERE a = 6; UPDATE t SET b = 0", 300},
+        {"rebuilt without the rowid and without the key", TABLE,
+                "BEGIN; CREATE TABLE n(a, b, c, d PRIMARY KEY) WITHOUT ROWID; "
+                "INSERT INTO n SELECT NULL, b, c, a FROM t; DROP TABLE t; "
+                "ALTER TABLE n RENAME TO t; COMMIT",
+                NULL, NULL, true, 600,
+                "1 ddl CREATE TABLE \"t\"(a, b, c, d PRIMARY KEY) WITHOUT ROWID\n1 bound t 0 1 2\n",
+                "UPDATE t SET b = 'z' WHERE d = 5; DELETE FROM t WHERE d = 9", 3},
         {"the key becomes the rowid", TABLE,
                 "BEGIN; CREATE TABLE n(a INTEGER PRIMARY KEY, b, c); "
                 "INSERT INTO n SELECT a, b, c FROM t; DROP TABLE t; ALTER TABLE n RENAME TO t; "
@@ -139,6 +152,18 @@ static const struct {
         {"vacuum", TABLE, "VACUUM", NULL, NULL, true, 0, "1 bound t 0 1 2\n", "DELETE FROM t", 300},
         {"vacuum without a key", PLAIN "DELETE FROM t WHERE rowid % 3 = 0;", "VACUUM", NULL, NULL,
                 true, 0, "1 bound t 0 1 2\n", "UPDATE t SET b = 1 WHERE a < 10", 6},
+        {"rebuilt with keys that are NULL", TABLE NULLS,
+                "BEGIN; CREATE TABLE n(a PRIMARY KEY, b, c, d); "
+                "INSERT INTO n SELECT * FROM t WHERE b <> 'b18' ORDER BY rowid DESC; DROP TABLE t; "
+                "ALTER TABLE n RENAME TO t; UPDATE t SET b = 'z' WHERE a = 5; "
+                "UPDATE t SET b = 'z' WHERE a IS NULL AND b = 'b27'; COMMIT",
+                NULL, NULL, true, 5,
+                "1 ddl CREATE TABLE \"t\"(a PRIMARY KEY, b, c, d)\n1 bound t 0 1 2\n",
+                "DELETE FROM t WHERE a IS NULL", 32},
+        {"vacuum with keys that are NULL", TABLE NULLS "DELETE FROM t WHERE rowid % 3 = 0;",
+                "VACUUM", NULL, NULL, true, 0, "1 bound t 0 1 2\n", "DELETE FROM t", 222},
+        {"vacuum after the last AUTOINCREMENT table", SEQUENCE TABLE, "VACUUM", NULL, NULL, true, 0,
+                "1 bound t 0 1 2\n", "DELETE FROM t", 300},
         {"indexes", TABLE, "CREATE INDEX i ON t(b)", NULL, NULL, false, 0,
                 "1 ddl CREATE INDEX i ON t(b)\n1 bound t 0 1 2\n", "REINDEX", 0},
         {"another table", TABLE, "CREATE TABLE z(a); ANALYZE; DROP TABLE first", NULL, NULL, false,

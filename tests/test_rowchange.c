@@ -61,7 +61,7 @@ static void append_changes(struct changeset *set, struct buf *ret_text)
         cr_assert_eq(r, 0);
 }
 
-enum identity { BY_KEY, BY_ROWID, BY_CONTENT };
+enum identity { BY_KEY, BY_ROWID, BY_CONTENT, BY_KEY_OR_CONTENT };
 
 static const struct {
         const char *name;
@@ -121,6 +121,15 @@ static const struct {
         {"by content: a change is a delete and an insert", BY_CONTENT, {{1, "a x .", "a y ."}},
                 "1 delete xx 'a','x'; 1 insert xx 'a','y'; "},
         {"by content: NULLs are equal", BY_CONTENT, {{1, "- - .", NULL}, {9, NULL, "- - ,"}}, ""},
+        {"by key or content: renumbered rows", BY_KEY_OR_CONTENT,
+                {{1, "- x .", "- y ."}, {2, "- y .", "a x ."}, {3, "a x .", "- x ."}}, ""},
+        {"by key or content: a key is an update", BY_KEY_OR_CONTENT,
+                {{1, "a x .", NULL}, {2, "- x .", NULL}, {7, NULL, "a y ."}, {8, NULL, "- x ."}},
+                "1 update .x 'a','x'>'a','y'; "},
+        {"by key or content: a NULL key is none", BY_KEY_OR_CONTENT, {{1, "- x .", "- y ."}},
+                "1 delete xx NULL,'x'; 1 insert xx NULL,'y'; "},
+        {"by key or content: a key that becomes NULL", BY_KEY_OR_CONTENT, {{1, "a x .", "- x ."}},
+                "1 delete xx 'a','x'; 1 insert xx NULL,'x'; "},
 };
 
 Test(rowchange, rows_pair_by_their_identity)
@@ -132,10 +141,12 @@ Test(rowchange, rows_pair_by_their_identity)
         changeset_init(&set, NULL);
         for (size_t i = 0; i < COUNT(cases); i++) {
                 _cleanup_(buf_release) struct buf text = BUF_INIT;
-                const struct binding *b = cases[i].identity == BY_KEY ? &keyed : &plain;
+                enum identity identity = cases[i].identity;
+                bool is_keyed = identity == BY_KEY || identity == BY_KEY_OR_CONTENT;
+                bool is_by_content = identity == BY_CONTENT || identity == BY_KEY_OR_CONTENT;
+                const struct binding *b = is_keyed ? &keyed : &plain;
                 changeset_reset(&set);
-                cr_assert_eq(
-                        rowchange_begin(&rows, b, b, cases[i].identity == BY_CONTENT, &set), 0);
+                cr_assert_eq(rowchange_begin(&rows, b, b, is_by_content, &set), 0);
                 for (const struct row *row = cases[i].rows; row->old || row->new; row++)
                         add_row(&rows, row);
                 cr_assert_eq(rowchange_end(&rows), 0);

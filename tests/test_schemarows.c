@@ -93,3 +93,28 @@ Test(schemarows, sameness_is_that_of_objects_and_texts)
         cr_assert_eq(schemarows_change(&b, TEXT_UTF8, 4, NULL), 0);
         cr_expect_not(schemarows_same(&a, &b));
 }
+
+/* VACUUM leaves it out if no AUTOINCREMENT table is left, and names automatic indexes anew. */
+Test(schemarows, what_follows_from_other_texts_is_no_difference)
+{
+        static const struct {
+                const char *type, *name, *sql;
+                bool is_same;
+        } cases[] = {
+                {"table", "sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)", true},
+                {"index", "sqlite_autoindex_t_1", NULL, true},
+                {"table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", false},
+                {"index", "i", "CREATE INDEX i ON t(a)", false},
+                {"table", "sequence", "CREATE TABLE sequence(name,seq)", false},
+        };
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                _cleanup_(schema_rows_release) struct schema_rows a = {0}, b = {0};
+                _cleanup_(buf_release) struct buf record = BUF_INIT;
+                change(&a, 1, "t", 2);
+                change(&b, 1, "t", 2);
+                append_record(&record, cases[i].type, cases[i].name, "t", 3, cases[i].sql);
+                cr_assert_eq(schemarows_change(&a, TEXT_UTF8, 2, &record), 0);
+                cr_expect_eq(schemarows_same(&a, &b), cases[i].is_same, "%s", cases[i].name);
+                cr_expect_eq(schemarows_same(&b, &a), cases[i].is_same, "%s", cases[i].name);
+        }
+}

@@ -152,13 +152,18 @@ void binding_project(const struct binding *binding, int64_t rowid, const struct 
                 ret_values[i] = project_column(&binding->columns[i], rowid, record, count);
 }
 
+bool binding_is_keyed(const struct binding *binding, const struct value *values)
+{
+        for (unsigned i = 0; i < binding->key_count; i++)
+                if (values[binding->key[i]].type == VALUE_NULL)
+                        return false;
+        return binding->key_count > 0;
+}
+
 void binding_append_identity(const struct binding *binding, int64_t rowid,
         const struct value *values, struct buf *identity)
 {
-        bool is_keyed = binding->key_count > 0;
-        for (unsigned i = 0; is_keyed && i < binding->key_count; i++)
-                is_keyed = values[binding->key[i]].type != VALUE_NULL;
-        if (!is_keyed) {
+        if (!binding_is_keyed(binding, values)) {
                 struct value v = {.type = VALUE_INTEGER, .integer = rowid};
                 buf_append_byte(identity, IDENTITY_ROWID);
                 value_append_key(identity, &v);

@@ -51,6 +51,9 @@ void binding_release(struct binding *binding);
  * `count` values of the stored record. */
 void binding_project(const struct binding *binding, int64_t rowid, const struct value *record,
         size_t count, struct value *ret_values);
+/* Is the row identified by its key? Not if a captured value of the key is NULL, or there is none.
+ */
+bool binding_is_keyed(const struct binding *binding, const struct value *values);
 /* Appends the identity of a row, made of its captured values: two rows are the same row if theirs
  * are equal, and memcmp gives the order of the key. A key that holds a NULL, or none, is the
  * rowid. */

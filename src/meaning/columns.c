@@ -165,18 +165,31 @@ static bool is_drop_and_add(
                (dropped.statements == renamed.statements && dropped.is_new_name);
 }
 
+/* Columns were only added, and maybe renamed: DROP COLUMN would have written the rows. */
+static bool is_grown_in_place(
+        const struct schema_table *old, const struct schema_table *new, bool is_written)
+{
+        if (is_written || new->column_count <= old->column_count)
+                return false;
+        for (unsigned i = 0; i < old->column_count; i++)
+                if (is_redefined(&old->columns[i], &new->columns[i]))
+                        return false;
+        return true;
+}
+
 int columns_align(const struct schema_table *old, const struct schema_table *new, bool is_written,
         int **ret_map)
 {
         bool is_equal = old->column_count == new->column_count;
+        bool is_grown = is_grown_in_place(old, new, is_written);
         int r = make_map(old, ret_map);
-        if (r == 0 && (!is_equal || is_written))
+        if (r == 0 && !is_grown && (!is_equal || is_written))
                 r = align_by_name(old, new, *ret_map);
         if (r < 0) {
                 free(steal(*ret_map));
                 return r;
         }
-        if (is_equal && !(is_written && is_drop_and_add(old, new, *ret_map)))
-                bind_run(*ret_map, 0, old->column_count, 0, new->column_count);
+        if (is_grown || (is_equal && !(is_written && is_drop_and_add(old, new, *ret_map))))
+                bind_run(*ret_map, 0, old->column_count, 0, old->column_count);
         return 0;
 }

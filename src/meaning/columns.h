@@ -5,9 +5,9 @@
  * ALTER TABLE adds columns at the end, drops and renames; no statement is in the log. Lists of
  * equal length are bound by position (design §3, DDL): what has another name was renamed. Unless
  * the rows were written, as DROP COLUMN writes them all, and one column that went and one that came
- * at the end explain the names better. Lists of different length are aligned by name; a run that
- * was replaced by a run of equal length was renamed, the rest was dropped or added. A table that
- * was rebuilt binds by name.
+ * at the end explain the names better. A longer list is bound by position too where no row was
+ * written. Other lists are aligned by name; a run that was replaced by a run of equal length was
+ * renamed, the rest was dropped or added. A table that was rebuilt binds by name.
  */
 #ifndef CDC_COLUMNS_H
 #define CDC_COLUMNS_H

@@ -247,7 +247,7 @@ static int tell_rebuilt(
 {
         change->verdict = DDL_CHANGED;
         change->table = new;
-        change->is_rebuilt = true;
+        change->is_rebuilt = change->is_by_name = true;
         int r = columns_match(old, new, &change->map);
         return r < 0 ? r : add_text(change, new->sql);
 }
@@ -311,12 +311,27 @@ static bool is_ordinary(const struct schema_table *table)
         return table && (table->kind == SCHEMA_TABLE || table->kind == SCHEMA_SHADOW);
 }
 
-static int tell_table(struct ddl_change *change, const struct schema_table *old,
-        const struct schema *new, bool is_written)
+/* A new object gets the row behind the last one. While one behind this row stayed, no other table
+ * can have got it. */
+static bool is_row_kept(const struct schema *old, const struct schema *new, int64_t rowid)
+{
+        for (size_t i = 0; i < new->table_count; i++) {
+                const struct schema_table *later = &new->tables[i];
+                const struct schema_table *before = schema_find_rowid(old, later->rowid);
+                if (later->rowid > rowid && before && strcmp(before->name, later->name) == 0 &&
+                        strcmp(before->sql, later->sql) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static int tell_table(struct ddl_change *change, const struct schema *before,
+        const struct schema_table *old, const struct schema *new, bool is_written)
 {
         const struct schema_table *now = schema_find_rowid(new, old->rowid);
         const struct schema_table *named = schema_find_table(new, old->name);
-        bool is_same_row = is_ordinary(now) && (now == named || is_renamed(old, now));
+        bool is_same_row = is_ordinary(now) && (now == named || is_renamed(old, now) ||
+                                                       is_row_kept(before, new, old->rowid));
         const struct schema_table *found = is_same_row ? now : is_ordinary(named) ? named : NULL;
         if (!found)
                 return tell_dropped(change, old);
@@ -330,7 +345,7 @@ int ddl_compare(const struct schema *old, const struct schema_table *table,
         const struct schema *new, bool is_written, struct ddl_change *ret_change)
 {
         struct ddl_change change = {.verdict = DDL_SAME};
-        int r = tell_table(&change, table, new, is_written);
+        int r = tell_table(&change, old, table, new, is_written);
         if (r == 0 && change.table) {
                 r = compare_indexes(old, table->name, new, change.table->name, &change);
                 if (change.count > 0)

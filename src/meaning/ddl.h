@@ -25,6 +25,7 @@ struct ddl_change {
         const struct schema_table *table; /* in the new schema; NULL if it is gone */
         int *map; /* owned; old column → position in the new table, -1 = gone; NULL = as before */
         bool is_rebuilt;   /* another tree took its place */
+        bool is_by_name;   /* so did another row of sqlite_schema: columns are bound by name */
         char **statements; /* owned */
         unsigned count;
         char *reason; /* owned */

@@ -356,10 +356,8 @@ static int compare_instance(struct logreader *reader, struct tracked *tracked)
                 .new_is_index = tracked->is_index,
                 .is_whole = tracked->is_whole,
         };
-        /* Without a key and without rowids only their content tells rows apart. */
-        bool is_by_content =
-                tracked->is_by_content ||
-                (tracked->binding.key_count == 0 && (tracked->was_index || tracked->is_index));
+        /* Without rowids only their content tells rows apart that have no key, or a NULL in it. */
+        bool is_by_content = tracked->is_by_content || tracked->was_index || tracked->is_index;
         int r = rowchange_begin(
                 &reader->rows, before, &tracked->binding, is_by_content, &reader->set);
         if (r == 0)

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Before the content where it pairs rows: it stands before keys, as a rowid does that identifies.
+ */
+enum { CONTENT_KEY = 0 };
+
 enum { SIDE_OLD = 0, SIDE_NEW = 1, SIDE_BOTH = 2 };
 
 void rowchange_release(struct rowchange *rows)
@@ -65,10 +69,11 @@ static void append_identity(
 {
         struct buf *key = &rows->keys[side];
         buf_reset(key);
-        if (!rows->is_by_content) {
+        if (!rows->is_by_content || binding_is_keyed(rows->bindings[side], values)) {
                 binding_append_identity(rows->bindings[side], rowid, values, key);
                 return;
         }
+        buf_append_byte(key, CONTENT_KEY);
         for (unsigned i = 0; i < columns_of(rows); i++)
                 value_append_key(key, &values[i]);
 }

@@ -5,7 +5,8 @@
  * Rows are paired by the identity of the instance: where that is the rowid, the tree difference
  * has paired them already; where it is a declared key, deletes and inserts of one key become an
  * update, and a changed key becomes a delete and an insert, never an update (design §3). Where
- * rowids mean nothing (a table without a key was rebuilt, VACUUM) rows pair by their content.
+ * rowids mean nothing (the table was rebuilt, VACUUM) rows without a key, or with a NULL in it,
+ * pair by their content.
  */
 #ifndef CDC_ROWCHANGE_H
 #define CDC_ROWCHANGE_H

@@ -15,7 +15,7 @@ int schemarows_change(struct schema_rows *rows, enum text_encoding encoding, int
         const struct buf *payload);
 int schemarows_copy(const struct schema_rows *rows, struct schema_rows *ret_rows);
 /* True if both hold the same objects with the same texts, whatever their rowids and roots are: what
- * VACUUM leaves. */
+ * VACUUM leaves. Automatic indexes and sqlite_sequence do not count. */
 bool schemarows_same(const struct schema_rows *a, const struct schema_rows *b);
 
 #endif

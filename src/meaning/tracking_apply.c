@@ -132,6 +132,13 @@ static bool reads_otherwise(const struct binding *before, const struct binding *
         return false;
 }
 
+/* Where another tree took the table's place rowids mean nothing, unless the key is the rowid. */
+static bool has_own_rowids(const struct tracked *tracked)
+{
+        return tracked->binding.key_count > 0 && tracked->binding.is_rowid_identity &&
+               tracked->before.is_rowid_identity;
+}
+
 /* Binds to the table as it is now, and keeps how it was for the rows before. */
 static int rebind(struct tracked *tracked, struct schema *schema, const struct ddl_change *change)
 {
@@ -145,7 +152,7 @@ static int rebind(struct tracked *tracked, struct schema *schema, const struct d
         tracked->is_index = table->is_without_rowid;
         tracked->is_whole = change->is_rebuilt ||
                             (change->map && reads_otherwise(&tracked->before, &tracked->binding));
-        tracked->is_by_content = change->is_rebuilt && tracked->binding.key_count == 0;
+        tracked->is_by_content = change->is_rebuilt && !has_own_rowids(tracked);
         return 0;
 }
 
@@ -163,7 +170,7 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
                 return r;
         if (change.verdict == DDL_STOPPED)
                 return tracking_stop(t, object_id, change.reason);
-        bool is_lost = change.is_rebuilt && lacks_column(&tracked->binding, &change);
+        bool is_lost = change.is_by_name && lacks_column(&tracked->binding, &change);
         if (change.verdict == DDL_DROPPED || is_lost)
                 return tell_dropped(t, object_id);
         r = rebind(tracked, schema, &change);
@@ -223,7 +230,7 @@ static int apply_vacuum_to(struct tracking *t, struct tracked *tracked, struct s
                 return -EBADMSG; /* the caller has compared the texts */
         int r = rebind(tracked, schema, &change);
         tracked->is_whole = true;
-        tracked->is_by_content = tracked->binding.key_count == 0;
+        tracked->is_by_content = !has_own_rowids(tracked);
         return r < 0 ? r : tell_bound(t, tracked);
 }
 

@@ -69,12 +69,12 @@ static int copy_value(sqlite3_stmt *stmt, struct value *ret_value)
 
 /* What SQLite shows in a row that is older than the column. A default that is no constant gives
  * NULL: its column cannot be added to a table with rows. */
-static int read_default(sqlite3 *db, const struct schema_table *table, struct schema_column *column)
+static int read_default(sqlite3 *db, const struct schema_table *table, const char *scan,
+        struct schema_column *column)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        char *sql =
-                sqlite3_mprintf("SELECT \"%w\", CAST(\"%w\" AS BLOB) FROM main.\"%w\" NOT INDEXED",
-                        column->name, column->name, table->name);
+        char *sql = sqlite3_mprintf("SELECT \"%w\", CAST(\"%w\" AS BLOB) FROM main.\"%w\" %s",
+                column->name, column->name, table->name, scan);
         if (!sql)
                 return -ENOMEM;
         int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -92,18 +92,35 @@ static bool may_be_missing(const struct schema_column *column)
         return column->has_default && column->storage > 0;
 }
 
+/* How the one row is read: from the table, for the indexes have no pages. NOT INDEXED does not keep
+ * SQLite from the indexes of a WITHOUT ROWID table; what its key's index is named does. */
+static int read_scan(sqlite3 *db, const struct schema_table *table, char **ret_scan)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = pragma_prepare(db,
+                "SELECT printf('INDEXED BY \"%%w\"', name) FROM pragma_index_list(%Q, 'main')"
+                " WHERE origin = 'pk'",
+                table->name, &stmt);
+        if (r == 0 && sqlite3_step(stmt) != SQLITE_ROW)
+                return -EIO;
+        return r == 0 && !(*ret_scan = schema_text(stmt, 0)) ? -ENOMEM : r;
+}
+
 static int read_defaults(sqlite3 *db, struct schema_table *table)
 {
+        _cleanup_free_ char *scan = NULL;
         int r = 0;
-        bool has_root = !table->is_without_rowid;
         for (unsigned i = 0; r == 0 && i < table->column_count; i++) {
                 if (!may_be_missing(&table->columns[i]))
                         continue;
-                if (!has_root)
+                if (table->is_without_rowid && !scan) {
                         r = schema_scratch_use_key(db);
-                has_root = true;
+                        if (r == 0)
+                                r = read_scan(db, table, &scan);
+                }
                 if (r == 0)
-                        r = read_default(db, table, &table->columns[i]);
+                        r = read_default(
+                                db, table, scan ? scan : "NOT INDEXED", &table->columns[i]);
         }
         return r;
 }

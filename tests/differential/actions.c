@@ -30,6 +30,7 @@ static const struct action actions[] = {
         {"edit bytes", 5, true, edit_bytes},
         {"write blob", 4, true, write_blob},
         {"store page image", 1, true, store_page_image},
+        {"free pages", 2, false, free_pages},
 };
 
 static const struct action bulk_actions[] = {
@@ -50,10 +51,25 @@ static const struct action nothing_actions[] = {
 
 static const struct action define_actions[] = {
         {"create table", 3, true, define_table},
-        {"add column", 4, true, define_column},
-        {"create index", 3, true, define_index},
+        {"add column", 4, true, add_column},
+        {"create index", 3, true, create_index},
         {"drop index", 2, true, drop_index},
         {"drop table", 1, true, drop_table},
+};
+
+static const struct action change_actions[] = {
+        {"create table", 3, true, define_table},
+        {"create table again", 3, true, define_again},
+        {"add column", 8, true, add_column},
+        {"drop column", 10, true, drop_column},
+        {"rename column", 6, true, rename_column},
+        {"swap names of columns", 4, false, swap_column_names},
+        {"rename table", 6, true, rename_table},
+        {"rebuild table", 8, false, rebuild_table},
+        {"drop and create table", 5, false, drop_and_create},
+        {"create index", 4, true, create_index},
+        {"drop index", 3, true, drop_index},
+        {"drop table", 2, true, drop_table},
 };
 
 static void run(struct writer *writer, const struct action *action)
@@ -84,7 +100,10 @@ void action_run_nothing(struct writer *writer)
 
 void action_run_define(struct writer *writer)
 {
-        run(writer, &define_actions[random_row(&writer->random, define_actions)]);
+        if (writer->settings->kind->has_schema_changes)
+                run(writer, &change_actions[random_row(&writer->random, change_actions)]);
+        else
+                run(writer, &define_actions[random_row(&writer->random, define_actions)]);
         /* A savepoint that is rolled back can give a version number a second meaning. */
         writer->catalog.version = -1;
         if (writer->failure == 0)

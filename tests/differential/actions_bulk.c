@@ -173,3 +173,12 @@ void grow_and_shrink(struct writer *writer, const struct table *table)
                                 &arguments);
         }
 }
+
+/* The file shrinks, and pages move to where others were, without a change of a row. */
+void free_pages(struct writer *writer, const struct table *table)
+{
+        perform_text(writer,
+                sqlite3_mprintf(
+                        "PRAGMA incremental_vacuum(%u)", random_between(&writer->random, 1, 50)),
+                NULL);
+}

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A text or blob of some size with the rowid of its row. */
+/* A text or blob of some size, and the values of table_place() for its row. */
 struct long_value {
-        int64_t rowid;
+        struct arguments place;
         struct cell cell;
         struct bytes bytes;
 };
@@ -18,26 +18,29 @@ struct long_value {
 static void long_value_release(struct long_value *value)
 {
         bytes_release(&value->bytes);
+        arguments_release(&value->place);
 }
 
 static bool find_long_value(
         struct writer *writer, const struct table *table, int column, struct long_value *ret_value)
 {
         _cleanup_statement_ sqlite3_stmt *statement = NULL;
-        if (table->is_without_rowid)
-                return false;
         const char *name = table->columns[column].name;
+        _cleanup_sql_ char *columns = table_place_columns(table);
         unsigned size = random_percent(&writer->random, 50) ? 1 : writer->settings->page_size;
         _cleanup_sql_ char *sql = sqlite3_mprintf(
-                "SELECT rowid, \"%w\" FROM \"%w\" WHERE"
+                "SELECT \"%w\", %s FROM \"%w\" WHERE"
                 " typeof(\"%w\") IN ('text', 'blob') AND length(CAST(\"%w\" AS BLOB)) >= %u"
                 " LIMIT 1 OFFSET %u",
-                name, table->name, name, name, size, random_below(&writer->random, 10));
+                name, columns, table->name, name, name, size, random_below(&writer->random, 10));
         if (sqlite3_prepare_v2(writer->db, sql, -1, &statement, NULL) != SQLITE_OK ||
                 sqlite3_step(statement) != SQLITE_ROW)
                 return false;
-        ret_value->rowid = sqlite3_column_int64(statement, 0);
-        ret_value->cell = cell_of_column(statement, 1);
+        for (int i = 1; i < sqlite3_column_count(statement); i++) {
+                struct cell cell = cell_of_column(statement, i);
+                arguments_add(&ret_value->place, &cell);
+        }
+        ret_value->cell = cell_of_column(statement, 0);
         bytes_append(&ret_value->bytes, ret_value->cell.bytes, ret_value->cell.size);
         ret_value->cell.bytes = ret_value->bytes.data;
         return true;
@@ -60,10 +63,12 @@ void edit_bytes(struct writer *writer, const struct table *table)
                 return;
         change_some_bytes(&writer->random, &value.bytes);
         arguments_add(&arguments, &value.cell);
-        arguments_add_integer(&arguments, value.rowid);
+        for (unsigned i = 0; i < value.place.count; i++)
+                arguments_add(&arguments, &value.place.cells[i]);
+        _cleanup_sql_ char *place = table_place(table);
         perform_text(writer,
-                sqlite3_mprintf("UPDATE \"%w\" SET \"%w\" = ? WHERE rowid = ?", table->name,
-                        table->columns[column].name),
+                sqlite3_mprintf("UPDATE \"%w\" SET \"%w\" = ? WHERE %s", table->name,
+                        table->columns[column].name, place),
                 &arguments);
 }
 
@@ -72,11 +77,12 @@ void write_blob(struct writer *writer, const struct table *table)
 {
         __attribute__((cleanup(long_value_release))) struct long_value value = {0};
         int column = pick_column(writer, table, false);
-        if (!find_long_value(writer, table, column, &value))
+        if (table->is_without_rowid || !find_long_value(writer, table, column, &value))
                 return;
+        int64_t rowid = value.place.cells[0].integer;
         sqlite3_blob *blob = NULL;
-        int code = sqlite3_blob_open(writer->db, "main", table->name, table->columns[column].name,
-                value.rowid, 1, &blob);
+        int code = sqlite3_blob_open(
+                writer->db, "main", table->name, table->columns[column].name, rowid, 1, &blob);
         unsigned at = random_below(&writer->random, (unsigned)value.bytes.size);
         unsigned size = (unsigned)value.bytes.size - at;
         size = size > 8 ? random_between(&writer->random, 1, 8) : size;
@@ -85,7 +91,7 @@ void write_blob(struct writer *writer, const struct table *table)
         int closed = sqlite3_blob_close(blob);
         bytes_append_format(&writer->statements,
                 "blob write: %s.%s rowid %lld, %u bytes at %u: %s\n", table->name,
-                table->columns[column].name, (long long)value.rowid, size, at,
+                table->columns[column].name, (long long)rowid, size, at,
                 sqlite3_errstr(code != SQLITE_OK ? code : closed));
 }
 

@@ -150,14 +150,21 @@ static int replace_agent(struct round *round)
         return result;
 }
 
-static bool table_exists(const struct settings *settings, const char *name)
+/* Whether the table and the columns that were chosen are still there. */
+static bool is_there(const struct settings *settings, const struct instance *instance)
 {
         __attribute__((cleanup(catalog_release))) struct catalog catalog = {0};
         _cleanup_database_ sqlite3 *db = NULL;
         bool is_open =
                 sqlite3_open_v2(settings->database, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
         sqlite3_busy_timeout(db, 20000);
-        return is_open && catalog_refresh(db, &catalog) == 0 && catalog_find(&catalog, name);
+        if (!is_open || catalog_refresh(db, &catalog) < 0)
+                return false;
+        const struct table *table = catalog_find(&catalog, instance->table);
+        for (unsigned i = 0; table && i < instance->columns.count; i++)
+                if (!catalog_column(table, instance->columns.items[i]))
+                        return false;
+        return table;
 }
 
 static int add_late_instance(struct round *round)
@@ -169,14 +176,15 @@ static int add_late_instance(struct round *round)
                         SQLITE_OK)
                         return -EIO;
                 sqlite3_busy_timeout(db, 20000);
+                sqlite3_exec(db, "BEGIN", NULL, NULL, NULL); /* one state for all it looks at */
                 instance =
                         instances_choose_late(db, &round->random, round->shared, &round->instances);
         }
         if (!instance)
                 return 0;
         int result = instance_enable(instance, round->programs, &round->settings);
-        /* It may have been dropped meanwhile. */
-        if (result > 0 && !table_exists(&round->settings, instance->table))
+        /* It may have been dropped or altered meanwhile. */
+        if (result > 0 && !is_there(&round->settings, instance))
                 return 0;
         if (result != 0)
                 fprintf(stderr, "differential: late instance \"%s\" of %s is refused: %d\n",

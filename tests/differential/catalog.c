@@ -5,8 +5,8 @@
 #include "catalog.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include "naming.h"
 
 static void table_release(struct table *table)
 {
@@ -77,6 +77,7 @@ static int read_columns(sqlite3 *db, struct table *table)
                         .has_default = sqlite3_column_int(statement, 3),
                         .key = (unsigned)sqlite3_column_int(statement, 4),
                         .is_generated = sqlite3_column_int(statement, 5) > 1,
+                        .is_virtual = sqlite3_column_int(statement, 5) == 2,
                 };
                 column->bias = bias_of_type(column->declared_type);
                 table->key_count += column->key ? 1 : 0;
@@ -84,7 +85,7 @@ static int read_columns(sqlite3 *db, struct table *table)
         return table->column_count ? 0 : -EIO;
 }
 
-static struct column *find_column(struct table *table, const char *name)
+const struct column *catalog_column(const struct table *table, const char *name)
 {
         for (unsigned i = 0; i < table->column_count; i++)
                 if (strcmp(table->columns[i].name, name) == 0)
@@ -101,7 +102,8 @@ static int read_parents(sqlite3 *db, struct table *table)
                 return -EIO;
         sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
         while (sqlite3_step(statement) == SQLITE_ROW) {
-                struct column *column = find_column(table, column_text(statement, 0));
+                struct column *column =
+                        (struct column *)catalog_column(table, column_text(statement, 0));
                 if (!column || column->parent_table)
                         continue;
                 column->parent_table = memory_text(column_text(statement, 1));
@@ -128,8 +130,8 @@ static int find_rowid_column(sqlite3 *db, const struct table *table)
 }
 
 /* The session extension compares keys with the collation of the column and takes no rows with a
- * NULL in the key; of a row written before an ADD COLUMN it shows NULL for the default. Where
- * that would matter the table is recorded by its content. */
+ * NULL in the key; of a row written before an ADD COLUMN it shows NULL for the default; it does not
+ * know generated columns. Where that would matter the table is recorded by its content. */
 static enum truth_kind truth_of(sqlite3 *db, const struct table *table)
 {
         if (!table->key_count)
@@ -137,7 +139,8 @@ static enum truth_kind truth_of(sqlite3 *db, const struct table *table)
         for (unsigned i = 0; i < table->column_count; i++) {
                 const struct column *column = &table->columns[i];
                 const char *collation = "BINARY";
-                if (strncmp(column->name, "added", 5) == 0 && column->has_default)
+                if (column->is_generated ||
+                        (strncmp(column->name, "added", 5) == 0 && column->has_default))
                         return TRUTH_DUMP;
                 if (!column->key)
                         continue;
@@ -172,8 +175,7 @@ static int table_read(sqlite3 *db, struct table *table)
                 result = read_parents(db, table);
         if (result < 0)
                 return result;
-        if (sscanf(table->name, "t%u", &table->number) != 1)
-                table->number = 0;
+        table->number = naming_number(table->name);
         table->rowid_column = find_rowid_column(db, table);
         table->is_referenced = is_referenced(db, table->name);
         table->truth = truth_of(db, table);

@@ -25,6 +25,7 @@ struct column {
         bool is_not_null;
         bool has_default;
         bool is_generated;
+        bool is_virtual;    /* generated, and not stored */
         unsigned key;       /* 1 … in the PRIMARY KEY, 0 = no part of it */
         char *parent_table; /* what a single-column foreign key refers to, or NULL */
         char *parent_column;
@@ -32,7 +33,7 @@ struct column {
 
 struct table {
         char *name;
-        unsigned number; /* in its name; the marker table is 0 */
+        unsigned number; /* naming.h; the marker table is 0 */
         struct column *columns;
         unsigned column_count;
         unsigned key_count;
@@ -54,6 +55,7 @@ void catalog_release(struct catalog *catalog);
 /* Reads it again if the schema changed. 0 or negative errno. */
 int catalog_refresh(sqlite3 *db, struct catalog *catalog);
 const struct table *catalog_find(const struct catalog *catalog, const char *name);
+const struct column *catalog_column(const struct table *table, const char *name);
 /* Runs a query for one integer, 0 if it has no row. */
 int64_t query_integer(sqlite3 *db, const char *sql);
 /* Columns of the primary key in key order; room for key_count. */

@@ -4,7 +4,6 @@
  */
 #include "change.h"
 
-#include <errno.h>
 #include <string.h>
 
 void changes_release(struct changes *changes)
@@ -72,57 +71,6 @@ void change_print(FILE *file, const struct change *change)
         fputc('\n', file);
 }
 
-/* Places of names in a table's columns; the caller frees. NULL: one is missing. */
-static unsigned *find_positions(const struct names *names, const struct names *columns)
-{
-        unsigned *positions = memory_grow(NULL, (names->count + 1) * sizeof(*positions));
-        for (unsigned i = 0; i < names->count; i++) {
-                int place = names_find(columns, names->items[i]);
-                if (place < 0) {
-                        free(positions);
-                        return NULL;
-                }
-                positions[i] = (unsigned)place;
-        }
-        return positions;
-}
-
-/* How an instance looks at rows of one column list. */
-struct lens {
-        unsigned *columns;
-        unsigned column_count;
-        unsigned *identity;
-        unsigned identity_count;
-        unsigned width; /* columns of the table */
-};
-
-static void lens_release(struct lens *lens)
-{
-        free(lens->columns);
-        free(lens->identity);
-}
-
-static int lens_make(
-        struct lens *lens, const struct instance *instance, const struct names *columns)
-{
-        *lens = (struct lens){
-                .columns = find_positions(&instance->columns, columns),
-                .column_count = instance->columns.count,
-                .identity = find_positions(&instance->identity, columns),
-                .identity_count = instance->identity.count,
-                .width = columns->count,
-        };
-        return lens->columns && lens->identity ? 0 : -EBADMSG;
-}
-
-static void project(const struct lens *lens, const struct model_row *row, struct bytes *image)
-{
-        _cleanup_free_ struct cell *cells = memory_grow(NULL, (lens->width + 1) * sizeof(*cells));
-        model_cells(row, cells, lens->width);
-        for (unsigned i = 0; i < lens->column_count; i++)
-                cell_append(image, &cells[lens->columns[i]]);
-}
-
 /* Bits of the columns that differ between two projections. */
 static void compare_columns(const struct bytes *before, const struct bytes *after, unsigned count,
         uint8_t *mask, size_t size)
@@ -153,9 +101,9 @@ static void append_pair(struct changes *changes, const struct lens *before_lens,
         _cleanup_free_ uint8_t *mask = memory_grow(NULL, size);
         memset(mask, 0, size);
         if (before->is_there)
-                project(before_lens, before, &old);
+                lens_project(before_lens, before, &old);
         if (after->is_there)
-                project(after_lens, after, &new);
+                lens_project(after_lens, after, &new);
         bool is_update = before->is_there && after->is_there;
         if (is_update && old.size == new.size &&memcmp(old.data, new.data, old.size) == 0)
                 return;
@@ -177,88 +125,104 @@ static void append_pair(struct changes *changes, const struct lens *before_lens,
         changes_append(changes, &parts);
 }
 
-/* Puts the deltas' rows that arrived under the instance's identity: value = index of the delta. */
-static void index_arrivals(
-        const struct model_table *table, const struct lens *lens, struct map *arrivals)
+/* What pairs a row of before with one of after: the identity. Where that is the rowid and rowids
+ * mean nothing, for another tree took the table's place, it is the content. */
+static void row_key(
+        const struct lens *lens, const struct model_row *row, bool is_by_content, struct bytes *key)
 {
-        _cleanup_bytes_ struct bytes identity = {0};
+        key->size = 0;
+        lens_identity(lens, row, key);
+        if (!is_by_content || key->data[0] == 'K')
+                return;
+        key->size = 1;
+        lens_project(lens, row, key);
+}
+
+/* A row that arrived, and the next one under the same key. */
+struct arrival {
+        size_t next; /* plus 1; 0: none */
+        bool is_taken;
+};
+
+/* Rows that arrived by their keys: value = index of the newest delta plus 1. */
+static void index_arrivals(const struct model_table *table, const struct lens *lens,
+        bool is_by_content, struct arrival *arrivals, struct map *index)
+{
+        _cleanup_bytes_ struct bytes key = {0};
         for (size_t i = 0; i < table->delta_count; i++) {
                 if (!table->deltas[i].after.is_there)
                         continue;
-                identity.size = 0;
-                model_identity(
-                        &identity, &table->deltas[i].after, lens->identity, lens->identity_count);
-                map_put(arrivals, identity.data, identity.size, &i, sizeof(i));
+                row_key(lens, &table->deltas[i].after, is_by_content, &key);
+                const struct map_slot *slot = map_find(index, key.data, key.size);
+                arrivals[i] = (struct arrival){0};
+                if (slot)
+                        memcpy(&arrivals[i].next, map_value(slot), sizeof(arrivals[i].next));
+                size_t place = i + 1;
+                map_put(index, key.data, key.size, &place, sizeof(place));
         }
+}
+
+/* Takes one under the key out of the index; NULL: there is none. */
+static const struct model_row *take_arrival(const struct model_table *table,
+        const struct bytes *key, struct arrival *arrivals, struct map *index)
+{
+        size_t place;
+        const struct map_slot *slot = map_find(index, key->data, key->size);
+        if (!slot)
+                return NULL;
+        memcpy(&place, map_value(slot), sizeof(place));
+        struct arrival *arrival = &arrivals[place - 1];
+        arrival->is_taken = true;
+        if (arrival->next)
+                map_put(index, key->data, key->size, &arrival->next, sizeof(arrival->next));
+        else
+                map_remove(index, key->data, key->size);
+        return &table->deltas[place - 1].after;
 }
 
 static void pair_rows(struct changes *changes, const struct model_table *table,
         const struct lens *before_lens, const struct lens *after_lens)
 {
         static const struct model_row nothing = {0};
-        struct map arrivals = {0};
-        _cleanup_bytes_ struct bytes identity = {0};
-        index_arrivals(table, after_lens, &arrivals);
+        bool is_by_content = table->change.event == SHAPE_REBUILT || table->change.has_moved ||
+                             table->shape.is_without_rowid;
+        struct map index = {0};
+        _cleanup_bytes_ struct bytes key = {0};
+        _cleanup_free_ struct arrival *arrivals =
+                memory_grow(NULL, (table->delta_count + 1) * sizeof(*arrivals));
+        index_arrivals(table, after_lens, is_by_content, arrivals, &index);
         for (size_t i = 0; i < table->delta_count; i++) {
                 const struct model_row *before = &table->deltas[i].before;
-                const struct model_row *after = &nothing;
                 if (!before->is_there)
                         continue;
-                identity.size = 0;
-                model_identity(
-                        &identity, before, before_lens->identity, before_lens->identity_count);
-                const struct map_slot *slot = map_find(&arrivals, identity.data, identity.size);
-                if (slot) {
-                        size_t index;
-                        memcpy(&index, map_value(slot), sizeof(index));
-                        after = &table->deltas[index].after;
-                }
-                append_pair(changes, before_lens, after_lens, before, after);
-                map_remove(&arrivals, identity.data, identity.size);
+                row_key(before_lens, before, is_by_content, &key);
+                const struct model_row *after = take_arrival(table, &key, arrivals, &index);
+                append_pair(changes, before_lens, after_lens, before, after ? after : &nothing);
         }
-        const struct map_slot *slot;
-        for (size_t position = 0; (slot = map_next(&arrivals, &position));) {
-                size_t index;
-                memcpy(&index, map_value(slot), sizeof(index));
-                append_pair(
-                        changes, before_lens, after_lens, &nothing, &table->deltas[index].after);
-        }
-        map_release(&arrivals);
+        for (size_t i = 0; i < table->delta_count; i++)
+                if (table->deltas[i].after.is_there && !arrivals[i].is_taken)
+                        append_pair(changes, before_lens, after_lens, &nothing,
+                                &table->deltas[i].after);
+        map_release(&index);
 }
 
-int change_expect(const struct instance *instance, const struct model_table *table,
-        struct changes *ret_changes)
+void change_expect(const struct lens *before, const struct lens *after,
+        const struct model_table *table, struct changes *ret_changes)
 {
-        struct lens before = {0};
-        struct lens after = {0};
         changes_clear(ret_changes);
-        if (table->is_dropped || !table->delta_count)
-                return 0;
-        bool is_altered = table->columns_before.count > 0;
-        int result =
-                lens_make(&before, instance, is_altered ? &table->columns_before : &table->columns);
-        if (result == 0)
-                result = lens_make(&after, instance, &table->columns);
-        if (result == 0)
-                pair_rows(ret_changes, table, &before, &after);
-        lens_release(&before);
-        lens_release(&after);
-        return result;
+        if (table->delta_count)
+                pair_rows(ret_changes, table, before, after);
 }
 
-int change_project_table(
-        const struct instance *instance, const struct model_table *table, struct map *ret_rows)
+void change_project_table(
+        const struct lens *lens, const struct model_table *table, struct map *ret_rows)
 {
-        struct lens lens = {0};
         _cleanup_bytes_ struct bytes image = {0};
-        int result = lens_make(&lens, instance, &table->columns);
         const struct map_slot *slot;
-        for (size_t position = 0; result == 0 && (slot = map_next(&table->rows, &position));) {
+        for (size_t position = 0; (slot = map_next(&table->rows, &position));) {
                 struct model_row row = model_row_of(slot);
                 image.size = 0;
-                project(&lens, &row, &image);
+                lens_project(lens, &row, &image);
                 map_add(ret_rows, image.data, image.size, 1);
         }
-        lens_release(&lens);
-        return result;
 }

@@ -9,8 +9,7 @@
 #ifndef DIFFERENTIAL_CHANGE_H
 #define DIFFERENTIAL_CHANGE_H
 
-#include "instance.h"
-#include "model.h"
+#include "lens.h"
 
 struct change {
         const uint8_t *image; /* borrowed from the list */
@@ -50,11 +49,11 @@ static inline size_t mask_size(unsigned columns)
 }
 
 /* What an instance must show of the transaction that the table's deltas are from: net changes by
- * the instance's identity, restricted to its columns. 0; -EBADMSG: a column is gone. */
-int change_expect(const struct instance *instance, const struct model_table *table,
-        struct changes *ret_changes);
+ * the instance's identity, restricted to its columns. */
+void change_expect(const struct lens *before, const struct lens *after,
+        const struct model_table *table, struct changes *ret_changes);
 /* The captured columns of every row that stands in the table, as a multiset. */
-int change_project_table(
-        const struct instance *instance, const struct model_table *table, struct map *ret_rows);
+void change_project_table(
+        const struct lens *lens, const struct model_table *table, struct map *ret_rows);
 
 #endif

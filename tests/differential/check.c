@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include "check_order.h"
+#include "ddl.h"
 #include "replay.h"
 #include "timeline.h"
 #include "truth.h"
@@ -45,7 +46,22 @@ static void pass_release(struct pass *pass)
 
 static const struct model_table *table_of(struct pass *pass, const struct stream *stream)
 {
-        return model_find(&pass->model, stream->instance->table);
+        return model_find_number(&pass->model, stream->instance->number);
+}
+
+/* A late instance is bound by the names that its choice saw, and recognised some commits later: in
+ * between its columns are followed already. (Names are not traded in rounds with late instances.)
+ */
+static void bind_chosen(struct pass *pass, uint64_t number)
+{
+        for (unsigned i = 0; i < pass->count; i++) {
+                struct stream *stream = &pass->streams[i];
+                const struct model_table *table = table_of(pass, stream);
+                bool is_due = stream->instance->is_late && number > stream->instance->chosen_after;
+                if (is_due && !stream->is_bound && table && !table->is_dropped)
+                        stream->is_bound =
+                                lens_make(&stream->lens, stream->instance, &table->columns) == 0;
+        }
 }
 
 /* Followers begin where their interval does, and again behind a gap, with the rows that stand. */
@@ -55,7 +71,7 @@ static int begin_streams(struct pass *pass, const char *lsn)
                 struct stream *stream = &pass->streams[i];
                 const struct model_table *table = table_of(pass, stream);
                 bool is_due = !stream->has_begun && strcmp(lsn, stream->min_lsn) > 0;
-                if (!table || table->is_dropped || !is_due)
+                if (!table || table->is_dropped || stream->is_over || !is_due)
                         continue;
                 int result = replay_begin(stream, table);
                 if (result < 0)
@@ -64,23 +80,47 @@ static int begin_streams(struct pass *pass, const char *lsn)
         return 0;
 }
 
-/* What each stream must show. */
-static int expect_all(struct pass *pass, size_t *ret_count)
+/* The transaction changed the schema of the stream's table: it ends, or its lens follows. */
+static void follow_table(struct stream *stream, const struct model_table *table)
 {
-        *ret_count = 0;
+        struct lens before = {0}, after = {0};
+        bool is_lost = lens_loses(&stream->lens, &table->change);
+        if (stream->has_begun)
+                ddl_expect(stream, table);
+        stream->is_over = table->change.event == SHAPE_ENDED ||
+                          (table->change.event == SHAPE_REBUILT && is_lost);
+        if (stream->is_over)
+                return;
+        lens_follow(&stream->lens, &table->change, table->columns.count, &before, &after);
+        lens_release(&stream->lens);
+        lens_release(&stream->before);
+        stream->lens = after;
+        stream->before = before;
+        stream->is_altered = true;
+        if (is_lost)
+                replay_forget_columns(stream);
+}
+
+/* What each stream must show. */
+static size_t expect_all(struct pass *pass)
+{
+        size_t count = 0;
         for (unsigned i = 0; i < pass->count; i++) {
                 struct stream *stream = &pass->streams[i];
                 const struct model_table *table = table_of(pass, stream);
                 changes_clear(&pass->expected[i]);
-                stream->is_over = stream->is_over || (table && table->is_dropped);
-                if (!table || !stream->has_begun || stream->is_over)
+                stream->is_altered = false;
+                if (!table || !stream->is_bound || stream->is_over)
                         continue;
-                int result = change_expect(stream->instance, table, &pass->expected[i]);
-                if (result < 0)
-                        return result;
-                *ret_count += pass->expected[i].count;
+                if (table->change.event != SHAPE_SAME)
+                        follow_table(stream, table);
+                if (!stream->has_begun || stream->is_over)
+                        continue;
+                change_expect(stream->is_altered ? &stream->before : &stream->lens, &stream->lens,
+                        table, &pass->expected[i]);
+                count += pass->expected[i].count;
         }
-        return 0;
+        return count;
 }
 
 static int by_image(const void *a, const void *b)
@@ -215,16 +255,16 @@ static int step(struct pass *pass, const struct transaction *transaction)
         int result = 0;
         if (is_marked)
                 lsn = timeline_take_marked(&pass->timeline, transaction, pass->report);
+        bind_chosen(pass, transaction->number);
         if (lsn) {
                 end_gap(pass, lsn);
                 result = begin_streams(pass, lsn);
         }
         if (result == 0)
                 result = model_apply(&pass->model, transaction);
-        if (result == 0)
-                result = expect_all(pass, &count);
         if (result < 0)
                 return result;
+        count = expect_all(pass);
         if (!is_marked && count)
                 lsn = timeline_take_unmarked(&pass->timeline);
         if (!lsn && (count || is_marked)) {
@@ -232,9 +272,12 @@ static int step(struct pass *pass, const struct transaction *transaction)
                 return 0;
         }
         pass->placed_count = 0;
-        for (unsigned i = 0; lsn && i < pass->count; i++)
+        for (unsigned i = 0; lsn && i < pass->count; i++) {
                 check_stream(pass, i, lsn, transaction);
-        check_order(pass->placed, pass->placed_count, pass->last_sequence, pass->check->instances,
+                if (!pass->gaps.count)
+                        ddl_check(&pass->streams[i], lsn, transaction, pass->report);
+        }
+        check_order(pass->placed, pass->placed_count, pass->last_sequence, &pass->model,
                 transaction, pass->report);
         if (lsn)
                 memcpy(pass->last_lsn, lsn, LSN_SIZE);
@@ -312,7 +355,9 @@ static int read_streams(struct pass *pass)
                 stream_read(stream, check->programs, check->settings, max_lsn, &pass->gaps,
                         pass->report);
         }
-        return pass->report->differences ? -EBADMSG : 0;
+        if (pass->report->differences)
+                return -EBADMSG;
+        return ddl_read(pass->streams, pass->count, check->settings);
 }
 
 static int run_pass(struct pass *pass, const struct history *history)
@@ -325,6 +370,9 @@ static int run_pass(struct pass *pass, const struct history *history)
                 return result;
         end_gap(pass, NULL);
         timeline_report_rest(&pass->timeline, pass->report);
+        /* What happened in a gap is not known one by one. */
+        for (unsigned i = 0; i < pass->count && !pass->gaps.count; i++)
+                ddl_check_end(&pass->streams[i], pass->report);
         result = check_end(pass);
         if (pass->gaps.count && !check->settings->kind->may_lose)
                 report_difference(pass->report, NULL, NULL,

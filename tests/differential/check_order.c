@@ -26,31 +26,47 @@ static void check_ranks(const struct placed *placed, size_t count,
         }
 }
 
-static bool is_of(const struct placed *placed, unsigned rank, const char *table)
+static bool is_of(const struct placed *placed, unsigned rank, unsigned table)
 {
-        return placed->rank == rank && strcmp(placed->instance->table, table) == 0;
+        return placed->rank == rank && placed->instance->number == table;
 }
 
 /* No change of `later` stands before one of `earlier`. */
 static void check_tables(const struct placed *placed, size_t count, unsigned rank,
-        const char *earlier, const char *later, const struct transaction *transaction,
-        struct report *report)
+        const struct model_table *earlier, const struct model_table *later,
+        const struct transaction *transaction, struct report *report)
 {
         bool has_later = false;
         for (size_t i = 0; i < count; i++) {
-                has_later = has_later || is_of(&placed[i], rank, later);
-                if (!has_later || !is_of(&placed[i], rank, earlier))
+                has_later = has_later || is_of(&placed[i], rank, later->number);
+                if (!has_later || !is_of(&placed[i], rank, earlier->number))
                         continue;
                 report_difference(report, transaction, placed[i].instance->name,
                         "seqval %s: %s of \"%s\" must stand before those of \"%s\"",
-                        placed[i].sequence, rank == 1 ? "deletes" : "inserts", earlier, later);
+                        placed[i].sequence, rank == 1 ? "deletes" : "inserts", earlier->name,
+                        later->name);
                 return;
         }
 }
 
-void check_order(struct placed *placed, size_t count, char *last_sequence,
-        const struct instances *instances, const struct transaction *transaction,
+/* By the foreign keys that the transaction found and left. */
+static void check_child(const struct placed *placed, size_t count, struct model *model,
+        const struct model_table *child, const struct transaction *transaction,
         struct report *report)
+{
+        for (unsigned i = 0; i < child->shape.parent_count; i++) {
+                const struct model_table *parent =
+                        model_find_number(model, child->shape.parents[i]);
+                bool is_new = child->change.event > SHAPE_ALTERED;
+                if (!parent || parent == child || is_new)
+                        continue;
+                check_tables(placed, count, 1, child, parent, transaction, report);
+                check_tables(placed, count, 3, parent, child, transaction, report);
+        }
+}
+
+void check_order(struct placed *placed, size_t count, char *last_sequence, struct model *model,
+        const struct transaction *transaction, struct report *report)
 {
         if (!count)
                 return;
@@ -60,11 +76,6 @@ void check_order(struct placed *placed, size_t count, char *last_sequence,
                         "seqval %s is not above that of an earlier commit", placed[0].sequence);
         memcpy(last_sequence, placed[count - 1].sequence, LSN_SIZE);
         check_ranks(placed, count, transaction, report);
-        for (unsigned i = 0; i < instances->reference_count; i++) {
-                const struct reference *reference = &instances->references[i];
-                check_tables(
-                        placed, count, 1, reference->child, reference->parent, transaction, report);
-                check_tables(
-                        placed, count, 3, reference->parent, reference->child, transaction, report);
-        }
+        for (unsigned i = 0; i < model->count; i++)
+                check_child(placed, count, model, &model->tables[i], transaction, report);
 }

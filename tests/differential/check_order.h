@@ -17,8 +17,7 @@ struct placed {
 /* Sorts the changes and checks: the seqval rises over all instances and from last_sequence on
  * (which moves to the transaction's end); deletes, updates, inserts; deletes of child tables
  * before those of their parents, inserts the other way round. */
-void check_order(struct placed *placed, size_t count, char *last_sequence,
-        const struct instances *instances, const struct transaction *transaction,
-        struct report *report);
+void check_order(struct placed *placed, size_t count, char *last_sequence, struct model *model,
+        const struct transaction *transaction, struct report *report);
 
 #endif

@@ -64,6 +64,48 @@ bool delivered_hex(const char *text, size_t size, struct bytes *bytes)
         return true;
 }
 
+static void append_character(struct bytes *text, uint32_t c)
+{
+        if (c < 0x80) {
+                bytes_append_u8(text, (uint8_t)c);
+                return;
+        }
+        unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        bytes_append_u8(text, (uint8_t)(0x780u >> more | c >> 6 * more));
+        while (more--)
+                bytes_append_u8(text, (uint8_t)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
+/* As SQLite reads it: a surrogate takes what follows for its other half. true: it is odd. */
+static bool decode_utf16(struct bytes *text, const uint8_t *at, size_t size, bool is_big)
+{
+        bool is_odd = size % 2;
+        for (size_t i = 0; i + 1 < size; i += 2) {
+                uint32_t c = (uint32_t)(at[i + !is_big] << 8 | at[i + is_big]);
+                if (c >= 0xd800 && c < 0xe000 && i + 3 < size) {
+                        i += 2;
+                        uint32_t low = (uint32_t)(at[i + !is_big] << 8 | at[i + is_big]);
+                        is_odd |= c >= 0xdc00 || low < 0xdc00 || low >= 0xe000;
+                        c = (low & 0x3ff) + ((c & 0x3f) << 10) + (((c & 0x3c0) + 0x40) << 10);
+                }
+                is_odd |= c == 0 || (c >= 0xd800 && c < 0xe000);
+                append_character(text, c);
+        }
+        return is_odd;
+}
+
+bool delivered_odd_text(const struct delivered *delivered, struct bytes *bytes)
+{
+        struct bytes text = {0};
+        if (strcmp(delivered->encoding, "UTF-8") == 0)
+                return !cell_is_plain(bytes->data, bytes->size);
+        bool is_big = strcmp(delivered->encoding, "UTF-16be") == 0;
+        bool is_odd = decode_utf16(&text, bytes->data, bytes->size, is_big);
+        bytes_release(bytes);
+        *bytes = text;
+        return is_odd;
+}
+
 static const char *skip_digits(const char *at)
 {
         while (*at >= '0' && *at <= '9')

@@ -23,7 +23,8 @@ struct delivered {
         struct delivered_row *rows;
         size_t count;
         struct bytes arena;
-        char problem[256]; /* why parsing failed */
+        const char *encoding; /* of the database; borrowed */
+        char problem[256];    /* why parsing failed */
 };
 
 void delivered_release(struct delivered *delivered);
@@ -36,6 +37,9 @@ bool delivered_is_lsn(const char *text, size_t size);
 bool delivered_number(const char *text, size_t size, struct cell *ret_cell);
 /* Lower hex digits, appended as bytes. */
 bool delivered_hex(const char *text, size_t size, struct bytes *bytes);
+/* The bytes of a TEXT that stands as \X, in the encoding of the database, become UTF-8 as SQLite
+ * would read them. false: it is well-formed and without NUL. */
+bool delivered_odd_text(const struct delivered *delivered, struct bytes *bytes);
 
 /* 0 or -EBADMSG with a problem. The text is NUL-terminated behind size. */
 int delivered_parse_csv(struct delivered *delivered, const char *text, size_t size);

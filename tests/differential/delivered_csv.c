@@ -101,11 +101,11 @@ static int read_hex_value(
                 return refuse(csv, "a bare value begins with a backslash");
         if (!delivered_hex(text + 2, field->text.size - 2, bytes))
                 return refuse(csv, "these are no lower hex digits");
-        *cell = (struct cell){.type = text[1] == 'x' ? CELL_BLOB : CELL_TEXT,
-                .bytes = bytes->data,
-                .size = bytes->size};
-        if (cell->type == CELL_TEXT && cell_is_plain(bytes->data, bytes->size))
+        bool is_text = text[1] == 'X';
+        if (is_text && !delivered_odd_text(csv->delivered, bytes))
                 return refuse(csv, "well-formed TEXT is given as \\X");
+        *cell = (struct cell){
+                .type = is_text ? CELL_TEXT : CELL_BLOB, .bytes = bytes->data, .size = bytes->size};
         return 0;
 }
 

@@ -156,11 +156,11 @@ static int read_string_value(struct json *json)
         _cleanup_bytes_ struct bytes bytes = {0};
         if (!delivered_hex((const char *)json->text.data + 2, json->text.size - 2, &bytes))
                 return refuse(json, "these are no lower hex digits");
-        struct cell cell = {.type = json->text.data[1] == 'x' ? CELL_BLOB : CELL_TEXT,
-                .bytes = bytes.data,
-                .size = bytes.size};
-        if (cell.type == CELL_TEXT && cell_is_plain(bytes.data, bytes.size))
+        bool is_text = json->text.data[1] == 'X';
+        if (is_text && !delivered_odd_text(json->delivered, &bytes))
                 return refuse(json, "well-formed TEXT is given as \\X");
+        struct cell cell = {
+                .type = is_text ? CELL_TEXT : CELL_BLOB, .bytes = bytes.data, .size = bytes.size};
         cell_append(&json->delivered->arena, &cell);
         return 0;
 }

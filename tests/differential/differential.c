@@ -13,9 +13,16 @@
  * of a round the agent ends as the last one, and the application's database must be whole and hold
  * what it held.
  *
- * Modes: steady (the agent runs all the time), kill (it is killed and restarted while the log
- * cannot be reset: nothing may be lost), chaos (checkpoints go on while no agent runs: gaps are
- * legal, must be recorded, and what stands around them must be right), mixed (all; the default).
+ * The schemas draw from everything that SQLite can hold: keys of every kind, WITHOUT ROWID, STRICT,
+ * generated columns, odd names, 1 to 2000 columns, in databases of every page size, encoding and
+ * auto_vacuum. What is delivered around a change of the schema, and what ddl_history says of it,
+ * must follow the rules of the design (shape.h); what the log cannot tell is in alteration.h.
+ *
+ * Modes: steady (the agent runs all the time), schema (so it does, mostly, while ALTER TABLE,
+ * rebuilds, DROP, CREATE and VACUUM come between and within transactions), kill (it is killed and
+ * restarted while the log cannot be reset: nothing may be lost), chaos (checkpoints go on while no
+ * agent runs: gaps are legal, must be recorded, and what stands around them must be right), mixed
+ * (all; the default).
  *
  * A difference is printed with the round's seed and the statements of the transaction; the
  * round's directory stays, with the database, the store, what was delivered (changes.csv,
@@ -56,7 +63,7 @@ struct options {
 static int usage(void)
 {
         fputs("usage: differential --program-dir DIR [--transactions N] [--seed S]\n"
-              "                    [--mode steady|kill|chaos|mixed] [--round SEED]\n"
+              "                    [--mode steady|schema|kill|chaos|mixed] [--round SEED]\n"
               "                    [--directory DIR] [--mount] [--keep]\n",
                 stderr);
         return EXIT_USAGE;

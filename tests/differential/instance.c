@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_CAPTURED = 1990 };
+
 static void instance_release(struct instance *instance)
 {
         free(instance->name);
@@ -21,12 +23,7 @@ void instances_release(struct instances *instances)
 {
         for (unsigned i = 0; i < instances->count; i++)
                 instance_release(&instances->items[i]);
-        for (unsigned i = 0; i < instances->reference_count; i++) {
-                free(instances->references[i].child);
-                free(instances->references[i].parent);
-        }
         free(instances->items);
-        free(instances->references);
         *instances = (struct instances){0};
 }
 
@@ -81,7 +78,7 @@ static struct instance *instances_append(struct instances *instances, const stru
         instances->items =
                 memory_grow(instances->items, (instances->count + 1) * sizeof(*instances->items));
         struct instance *instance = &instances->items[instances->count++];
-        *instance = (struct instance){.table = memory_text(table->name)};
+        *instance = (struct instance){.table = memory_text(table->name), .number = table->number};
         return instance;
 }
 
@@ -102,7 +99,8 @@ static int choose_one(sqlite3 *db, struct random *random, struct instances *inst
 {
         struct instance *instance = instances_append(instances, table);
         bool is_marker = table->number == 0;
-        bool is_subset = !is_marker && random_percent(random, 30);
+        bool is_subset =
+                !is_marker && (random_percent(random, 30) || table->column_count > MOST_CAPTURED);
         choose_name(instances, instance, is_named || (!is_marker && random_percent(random, 25)));
         choose_identity(instance, table);
         int result = 0;
@@ -110,18 +108,6 @@ static int choose_one(sqlite3 *db, struct random *random, struct instances *inst
                 result = choose_index(db, instance, table);
         choose_columns(instance, table, random, is_subset);
         return result;
-}
-
-static void add_references(struct instances *instances, const struct table *table)
-{
-        for (unsigned i = 0; i < table->column_count; i++) {
-                if (!table->columns[i].parent_table)
-                        continue;
-                instances->references = memory_grow(instances->references,
-                        (instances->reference_count + 1) * sizeof(*instances->references));
-                instances->references[instances->reference_count++] = (struct reference){
-                        memory_text(table->name), memory_text(table->columns[i].parent_table)};
-        }
 }
 
 int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, bool leaves_some,
@@ -133,7 +119,6 @@ int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, 
         for (unsigned i = 0; i < catalog.table_count && result == 0; i++) {
                 const struct table *table = &catalog.tables[i];
                 unsigned choice = random_below(random, 100);
-                add_references(&instances, table);
                 if (table->number && choice < 15)
                         continue; /* nobody captures it */
                 shared->is_watched[table->number] = true;
@@ -150,11 +135,11 @@ int instances_choose(sqlite3 *db, struct random *random, struct shared *shared, 
         return result;
 }
 
-static unsigned count_of_table(const struct instances *instances, const char *table)
+static unsigned count_of_table(const struct instances *instances, unsigned number)
 {
         unsigned count = 0;
         for (unsigned i = 0; i < instances->count; i++)
-                count += strcmp(instances->items[i].table, table) == 0;
+                count += instances->items[i].number == number;
         return count;
 }
 
@@ -164,19 +149,22 @@ struct instance *instances_choose_late(sqlite3 *db, struct random *random,
         __attribute__((cleanup(catalog_release))) struct catalog catalog = {0};
         if (catalog_refresh(db, &catalog) < 0)
                 return NULL;
+        uint64_t last = (uint64_t)query_integer(db, "SELECT max(id) FROM " MARKER_TABLE);
         unsigned start = random_below(random, catalog.table_count);
         for (unsigned i = 0; i < catalog.table_count; i++) {
                 const struct table *table = &catalog.tables[(start + i) % catalog.table_count];
                 if (!table->number || !shared->is_watched[table->number] ||
-                        count_of_table(instances, table->name) > 1)
+                        count_of_table(instances, table->number) > 1)
                         continue;
                 struct instance *instance = instances_append(instances, table);
                 choose_name(instances, instance, true);
                 choose_identity(instance, table);
-                choose_columns(instance, table, random, random_percent(random, 30));
+                choose_columns(instance, table, random,
+                        random_percent(random, 30) || table->column_count > MOST_CAPTURED);
                 /* Columns may be added meanwhile: the list must not depend on the moment. */
                 instance->is_listed = true;
                 instance->is_late = true;
+                instance->chosen_after = last;
                 return instance;
         }
         return NULL;

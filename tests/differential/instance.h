@@ -13,27 +13,21 @@
 
 struct instance {
         char *name;
-        char *table;
+        char *table;           /* its name when the instance was chosen */
+        unsigned number;       /* naming.h */
         char *index;           /* the unique index that identifies rows (--index), or NULL */
         struct names columns;  /* captured, in ordinal order */
         struct names identity; /* key columns in key order; none: the rowid */
         bool is_listed;        /* enabled with --captured-columns */
         bool is_named;         /* enabled with --capture-instance */
         bool is_late;          /* enabled while writers run */
+        uint64_t chosen_after; /* late: the last transaction that its choice saw */
         bool is_enabled;
-};
-
-/* A child table's foreign key: deletes of the child stand before those of the parent. */
-struct reference {
-        char *child;
-        char *parent;
 };
 
 struct instances {
         struct instance *items; /* the marker table's first */
         unsigned count;
-        struct reference *references;
-        unsigned reference_count;
 };
 
 void instances_release(struct instances *instances);

@@ -18,7 +18,8 @@ static void forget_deltas(struct model_table *table)
         table->images = NULL;
         table->deltas = NULL;
         table->image_count = table->delta_count = 0;
-        names_release(&table->columns_before);
+        shape_release(&table->before);
+        shape_change_release(&table->change);
 }
 
 void model_release(struct model *model)
@@ -28,6 +29,7 @@ void model_release(struct model *model)
                 forget_deltas(table);
                 map_release(&table->rows);
                 names_release(&table->columns);
+                shape_release(&table->shape);
                 free(table->key);
                 free(table->name);
         }
@@ -38,7 +40,15 @@ void model_release(struct model *model)
 struct model_table *model_find(struct model *model, const char *name)
 {
         for (unsigned i = 0; i < model->count; i++)
-                if (strcmp(model->tables[i].name, name) == 0)
+                if (!model->tables[i].is_dropped && strcmp(model->tables[i].name, name) == 0)
+                        return &model->tables[i];
+        return NULL;
+}
+
+struct model_table *model_find_number(struct model *model, unsigned number)
+{
+        for (unsigned i = 0; i < model->count; i++)
+                if (model->tables[i].number == number)
                         return &model->tables[i];
         return NULL;
 }
@@ -106,11 +116,11 @@ void model_note_delta(
         delta->after = keep_row(table, after);
 }
 
-static struct model_table *add_table(struct model *model, char *name)
+static struct model_table *add_table(struct model *model, unsigned number)
 {
         model->tables = memory_grow(model->tables, (model->count + 1) * sizeof(*model->tables));
         struct model_table *table = &model->tables[model->count++];
-        *table = (struct model_table){.name = name};
+        *table = (struct model_table){.number = number};
         return table;
 }
 
@@ -127,11 +137,6 @@ static void read_columns(struct model_table *table, struct reader *reader)
                 if (place)
                         table->key[place - 1] = i;
                 table->key_count += place ? 1 : 0;
-        }
-        if (table->columns.count && !names_equal(&columns, &table->columns)) {
-                names_release(&table->columns_before);
-                table->columns_before = table->columns;
-                table->columns = (struct names){0};
         }
         names_release(&table->columns);
         table->columns = columns;
@@ -192,7 +197,8 @@ static size_t compare_rows(struct model_table *table, const struct map *rows, bo
         for (size_t position = 0; (slot = map_next(rows, &position));) {
                 struct model_row after = model_row_of(slot);
                 struct model_row before = row_at(&table->rows, slot);
-                if (same_row(&before, &after))
+                /* By name the same values in the same places may be others. */
+                if (table->change.event != SHAPE_REBUILT && same_row(&before, &after))
                         continue;
                 differences++;
                 note_difference(table, &before, &after, is_error);
@@ -211,16 +217,17 @@ static size_t compare_rows(struct model_table *table, const struct map *rows, bo
 static int apply_dump(struct model *model, struct reader *reader, uint64_t number)
 {
         unsigned purpose = read_u8(reader);
-        char *name = read_text(reader);
-        struct model_table *table = model_find(model, name);
-        if (table)
-                free(name);
-        else
-                table = add_table(model, name);
+        struct model_table *table = model_find_number(model, read_u32(reader));
+        if (!table)
+                return -EBADMSG; /* the schema comes first */
         struct map rows = {0};
+        free(table->name);
+        table->name = read_text(reader);
         read_columns(table, reader);
         read_rows(table, reader, &rows);
-        size_t differences = compare_rows(table, &rows, purpose == DUMP_VERIFIES);
+        size_t differences = 0;
+        if (!model->is_vacuumed)
+                differences = compare_rows(table, &rows, purpose == DUMP_VERIFIES);
         bool is_wrong = purpose == DUMP_VERIFIES && differences;
         map_release(&table->rows);
         table->rows = rows;
@@ -233,23 +240,67 @@ static int apply_dump(struct model *model, struct reader *reader, uint64_t numbe
         return -EBADMSG;
 }
 
-/* Tables that are not in the list are gone. */
-static void apply_names(struct model *model, struct reader *reader)
+static void apply_alteration(struct model *model, struct reader *reader)
 {
-        struct names names = {0};
+        static const struct shape nothing;
+        struct shape_change ignored = {0};
+        struct model_table *table = model_find_number(model, read_u32(reader));
+        bool is_known = table && !table->is_dropped;
+        shape_change_read(
+                is_known ? &table->change : &ignored, is_known ? &table->shape : &nothing, reader);
+        shape_change_release(&ignored);
+}
+
+/* What comes, or comes again, holds nothing yet, and nobody captures it. */
+static void begin_table(struct model_table *table)
+{
+        map_release(&table->rows);
+        names_release(&table->columns);
+        shape_change_release(&table->change);
+}
+
+static void apply_shape(struct model *model, struct reader *reader)
+{
+        unsigned number = read_u32(reader);
+        struct model_table *table = model_find_number(model, number);
+        if (!table)
+                table = add_table(model, number);
+        bool was_there = table->before.name != NULL;
+        shape_release(&table->shape);
+        shape_read(&table->shape, reader);
+        if (!was_there)
+                begin_table(table);
+        else if (!model->is_vacuumed)
+                shape_change_decide(&table->change, &table->before, &table->shape);
+        free(table->name);
+        table->name = memory_text(table->shape.name);
+        table->is_dropped = false;
+}
+
+/* Tables that are not in the list are gone. */
+static void apply_schema(struct model *model, struct reader *reader)
+{
+        for (unsigned i = 0; i < model->count; i++) {
+                struct model_table *table = &model->tables[i];
+                if (table->is_dropped)
+                        continue;
+                table->before = table->shape;
+                table->shape = (struct shape){0};
+                table->is_dropped = true;
+        }
         uint32_t count = read_u32(reader);
         for (uint32_t i = 0; i < count && !reader->is_broken; i++)
-                names_take(&names, read_text(reader));
+                apply_shape(model, reader);
         for (unsigned i = 0; i < model->count; i++)
-                if (names_find(&names, model->tables[i].name) < 0)
-                        model->tables[i].is_dropped = true;
-        names_release(&names);
+                if (model->tables[i].is_dropped && model->tables[i].before.name)
+                        model->tables[i].change.event = SHAPE_ENDED;
 }
 
 int model_apply(struct model *model, const struct transaction *transaction)
 {
         struct reader reader = transaction->entries;
         int result = 0;
+        model->is_vacuumed = transaction->flags & RECORD_VACUUMS;
         for (unsigned i = 0; i < model->count; i++)
                 forget_deltas(&model->tables[i]);
         while (result == 0 && reader.at < reader.end) {
@@ -260,8 +311,11 @@ int model_apply(struct model *model, const struct transaction *transaction)
                 case 'D':
                         result = apply_dump(model, &reader, transaction->number);
                         break;
-                case 'L':
-                        apply_names(model, &reader);
+                case 'A':
+                        apply_alteration(model, &reader);
+                        break;
+                case 'T':
+                        apply_schema(model, &reader);
                         break;
                 default:
                         result = -EBADMSG;

@@ -10,6 +10,7 @@
 #include "history.h"
 #include "map.h"
 #include "names.h"
+#include "shape.h"
 
 /* A row as it stood before or after; size 0 = it did not stand. */
 struct model_row {
@@ -25,13 +26,16 @@ struct delta {
 };
 
 struct model_table {
+        unsigned number;
         char *name;
-        struct names columns;        /* now */
-        struct names columns_before; /* before the running transaction, if they changed */
+        struct names columns;
         unsigned *key;
         unsigned key_count;
         bool is_dropped;
-        struct map rows; /* identity to u64 rowid and row image */
+        struct shape shape;
+        struct shape before;        /* as the last transaction found it, if it changed the schema */
+        struct shape_change change; /* what it did */
+        struct map rows;            /* identity to u64 rowid and row image */
         /* What the last transaction did. */
         struct delta *deltas;
         size_t delta_count;
@@ -42,10 +46,13 @@ struct model_table {
 struct model {
         struct model_table *tables;
         unsigned count;
+        bool is_vacuumed; /* the last transaction is a VACUUM */
 };
 
 void model_release(struct model *model);
+/* By its name or its number (naming.h); NULL: there was none. */
 struct model_table *model_find(struct model *model, const char *name);
+struct model_table *model_find_number(struct model *model, unsigned number);
 /* Moves on by one transaction. 0; -EBADMSG: the record is broken, or a changeset and a dump of
  * the same state disagree (an error of the test itself, reported on stderr). */
 int model_apply(struct model *model, const struct transaction *transaction);

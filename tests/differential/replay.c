@@ -41,12 +41,45 @@ int replay_begin(struct stream *stream, const struct model_table *table)
 {
         map_release(&stream->replay);
         map_release(&stream->keys);
-        int result = change_project_table(stream->instance, table, &stream->replay);
+        int result = 0;
+        if (!stream->is_bound)
+                result = lens_make(&stream->lens, stream->instance, &table->columns);
+        if (result < 0) {
+                fprintf(stderr, "differential: the test is wrong: \"%s\" does not fit %s\n",
+                        stream->instance->name, table->name);
+                return result;
+        }
+        stream->is_bound = stream->has_begun = true;
+        change_project_table(&stream->lens, table, &stream->replay);
         const struct map_slot *slot;
-        for (size_t position = 0; result == 0 && (slot = map_next(&stream->replay, &position));)
+        for (size_t position = 0; (slot = map_next(&stream->replay, &position));)
                 key_add(stream, slot->bytes, slot->key_size, 1);
-        stream->has_begun = result == 0;
-        return result;
+        return 0;
+}
+
+void replay_forget_columns(struct stream *stream)
+{
+        struct map rows = {0};
+        _cleanup_bytes_ struct bytes image = {0};
+        unsigned width = stream->lens.column_count;
+        _cleanup_free_ struct cell *cells = memory_grow(NULL, (width + 1) * sizeof(*cells));
+        const struct map_slot *slot;
+        for (size_t position = 0; (slot = map_next(&stream->replay, &position));) {
+                struct model_row row = {
+                        .image = slot->bytes, .size = slot->key_size, .is_there = true};
+                int64_t count;
+                memcpy(&count, map_value(slot), sizeof(count));
+                model_cells(&row, cells, width);
+                image.size = 0;
+                for (unsigned i = 0; i < width; i++) {
+                        if (stream->lens.columns[i] < 0)
+                                cells[i] = (struct cell){.type = CELL_NULL};
+                        cell_append(&image, &cells[i]);
+                }
+                map_add(&rows, image.data, image.size, count);
+        }
+        map_release(&stream->replay);
+        stream->replay = rows;
 }
 
 static bool same_key(const struct stream *stream, const struct change_parts *parts)
@@ -81,8 +114,7 @@ size_t replay_differences(const struct stream *stream, const struct model_table 
         struct map rows = {0};
         size_t differences = 0;
         const struct map_slot *slot;
-        if (change_project_table(stream->instance, table, &rows) < 0)
-                return 1;
+        change_project_table(&stream->lens, table, &rows);
         for (size_t position = 0; (slot = map_next(&rows, &position));) {
                 const struct map_slot *other =
                         map_find(&stream->replay, slot->bytes, slot->key_size);

@@ -10,6 +10,8 @@
 
 /* Begins with the rows that stand in the table. 0 or negative errno. */
 int replay_begin(struct stream *stream, const struct model_table *table);
+/* Columns that the table has no more are NULL from now on, as the table itself shows them. */
+void replay_forget_columns(struct stream *stream);
 /* Applies one change; NULL, or what is wrong with it. */
 const char *replay_apply(struct stream *stream, const struct change *change);
 /* The rows that the follower has too many or too few of, 0 if it has the table's content. */

@@ -31,8 +31,11 @@ static bool print_head(
         const struct settings *settings = report->settings;
         if (report->differences++ >= MOST_PRINTED)
                 return false;
-        fprintf(report->file, "# difference: seed %llu (%s), page size %u, secure_delete %s",
+        fprintf(report->file,
+                "# difference: seed %llu (%s), page size %u - %u, %s, auto_vacuum %s, "
+                "secure_delete %s",
                 (unsigned long long)settings->seed, settings->kind->name, settings->page_size,
+                settings->reserved_bytes, settings->encoding, settings->auto_vacuum,
                 settings->secure_delete);
         if (transaction)
                 fprintf(report->file, ", transaction %llu",

@@ -73,10 +73,17 @@ static int make_database(struct round *round, bool is_wal)
         int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         if (sqlite3_open_v2(settings->database, &db, flags, NULL) != SQLITE_OK)
                 return -EIO;
+        int reserved = (int)settings->reserved_bytes;
+        sqlite3_db_config(
+                db, SQLITE_DBCONFIG_LEGACY_FILE_FORMAT, settings->has_legacy_format, NULL);
         _cleanup_sql_ char *sql =
-                sqlite3_mprintf("PRAGMA page_size = %u; PRAGMA journal_mode = %s;"
+                sqlite3_mprintf("PRAGMA page_size = %u; PRAGMA encoding = '%s';"
+                                "PRAGMA auto_vacuum = %s; PRAGMA journal_mode = %s;"
                                 "PRAGMA synchronous = OFF; CREATE TABLE t0(a); DROP TABLE t0",
-                        settings->page_size, is_wal ? "WAL" : "DELETE");
+                        settings->page_size, settings->encoding, settings->auto_vacuum,
+                        is_wal ? "WAL" : "DELETE");
+        if (reserved)
+                sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
         if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
                 return -EIO;
         return schema_make(db, &round->random, round->shared);

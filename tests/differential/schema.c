@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema: see schema.h. Tables are named t1, t2, … with odd tails now and then; the number is
- * what the processes of a round know a table by.
+ * schema: see schema.h.
  */
 #include "schema.h"
 
 #include <string.h>
+#include "naming.h"
 
 struct table_kind {
         const char *name; /* for people */
@@ -32,7 +32,25 @@ static const struct table_kind kinds[] = {
         {"key without case", 3, "k TEXT COLLATE NOCASE NOT NULL PRIMARY KEY", NULL, "", 1, 4},
         {"descending key", 3, "id INTEGER PRIMARY KEY DESC", NULL, "", 1, 4},
         {"wide", 4, "id INTEGER PRIMARY KEY", NULL, "", 40, 300},
-        {"strict", 4, "id INTEGER PRIMARY KEY", NULL, " STRICT", 2, 6},
+        {"as wide as can be", 1, "id INTEGER PRIMARY KEY", NULL, "", 1000, 1980},
+        {"strict", 5, "id INTEGER PRIMARY KEY", NULL, " STRICT", 2, 6},
+        {"strict, two keys", 2, "a TEXT, b INT NOT NULL", "PRIMARY KEY(b, a)", " STRICT", 1, 4},
+        {"keys behind", 3, "x, a TEXT NOT NULL, y REAL, b INT NOT NULL", "PRIMARY KEY(b, a)", "", 0,
+                3},
+        {"no rowid", 7, "k TEXT NOT NULL PRIMARY KEY", NULL, " WITHOUT ROWID", 1, 6},
+        {"no rowid, integer", 5, "id INTEGER PRIMARY KEY", NULL, " WITHOUT ROWID", 0, 5},
+        {"no rowid, two keys", 7, "a TEXT, b INT", "PRIMARY KEY(b DESC, a)", " WITHOUT ROWID", 1,
+                5},
+        {"no rowid, keys behind", 5, "x, a, y REAL, b BLOB, z TEXT", "PRIMARY KEY(b, a DESC)",
+                " WITHOUT ROWID", 0, 4},
+        {"no rowid, without case", 5, "a TEXT, b TEXT COLLATE NOCASE",
+                "PRIMARY KEY(b, a COLLATE RTRIM DESC)", " WITHOUT ROWID", 1, 4},
+        {"no rowid, a column twice", 2, "a TEXT, b INT", "PRIMARY KEY(a, b, a COLLATE NOCASE)",
+                " WITHOUT ROWID", 1, 3},
+        {"no rowid, real key", 3, "k REAL PRIMARY KEY DESC", NULL, " WITHOUT ROWID", 1, 4},
+        {"no rowid, strict", 3, "a ANY, b INT", "PRIMARY KEY(a, b)", " STRICT, WITHOUT ROWID", 1,
+                4},
+        {"no rowid, wide", 2, "k INT PRIMARY KEY", NULL, " WITHOUT ROWID", 40, 200},
 };
 
 static const char *const free_types[] = {"INTEGER", "INT", "REAL", "REAL", "DOUBLE", "NUMERIC",
@@ -42,15 +60,6 @@ static const char *const strict_types[] = {"INT", "INTEGER", "REAL", "TEXT", "BL
  * in an added REAL column again, and calls the database malformed. */
 static const char *const defaults[] = {"0", "-5", "3.5", "'text'", "''", "x'00ff'", "NULL",
         "140737488355328", "1e3", "'1e3'", "'3.0'", "9e999"};
-static const char *const odd_tails[] = {" odd", "\"quoted\"", ",comma", "é", "'s", ".dot", "[x]"};
-
-/* A name that needs quoting now and then; the caller frees with sqlite3_free. */
-static char *odd_name(struct random *random, const char *stem, unsigned number)
-{
-        const char *tail = random_percent(random, 15) ? random_pick(random, odd_tails) : "";
-        return sqlite3_mprintf("%s%u%s", stem, number, tail);
-}
-
 static void add_column_options(sqlite3_str *sql, struct random *random, bool is_strict)
 {
         bool has_default = !is_strict && random_percent(random, 30);
@@ -85,23 +94,50 @@ static void add_parent_column(
                 sqlite3_str_appendall(sql, " DEFERRABLE INITIALLY DEFERRED");
 }
 
-/* parents: what a foreign key may refer to, or NULL. */
-static char *make_table(struct random *random, struct shared *shared, const struct table_kind *kind,
-        const struct catalog *parents)
+/* Columns that are computed from one that stands before them. */
+static void add_generated_columns(
+        sqlite3_str *sql, struct random *random, const char *source, bool is_strict)
 {
-        bool is_strict = strstr(kind->options, "STRICT") != NULL;
-        _cleanup_sql_ char *name = odd_name(random, "t", ++shared->last_table);
-        sqlite3_str *sql = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(sql, "CREATE TABLE \"%w\"(%s", name, kind->key ? kind->key : "");
-        unsigned count = random_between(random, kind->least_columns, kind->most_columns);
+        static const char *const expressions[] = {"typeof(\"%w\")", "substr(\"%w\", 1, 10)",
+                "coalesce(\"%w\", 'none')", "length(\"%w\")", "\"%w\" IS NULL",
+                "\"%w\" || '-computed'", "\"%w\""};
+        unsigned count = random_between(random, 1, 2);
         for (unsigned i = 1; i <= count; i++) {
-                _cleanup_sql_ char *column = odd_name(random, "c", i);
+                _cleanup_sql_ char *expression =
+                        sqlite3_mprintf(random_pick(random, expressions), source);
+                sqlite3_str_appendf(sql, ", g%u %s%s AS (%s) %s", i,
+                        is_strict ? "ANY" : random_pick(random, free_types),
+                        random_percent(random, 30) ? " GENERATED ALWAYS" : "", expression,
+                        random_percent(random, 50) ? "STORED" : "VIRTUAL");
+        }
+}
+
+static void add_columns(sqlite3_str *sql, struct random *random, const struct table_kind *kind,
+        unsigned count, bool is_strict)
+{
+        unsigned computed = random_percent(random, 20) && count > 0 && count < 10
+                                    ? random_between(random, 1, count)
+                                    : 0;
+        for (unsigned i = 1; i <= count; i++) {
+                _cleanup_sql_ char *column = naming_column(random, "c", i);
                 sqlite3_str_appendf(sql, "%s\"%w\" %s", i > 1 || kind->key ? ", " : "", column,
                         is_strict ? random_pick(random, strict_types)
                                   : random_pick(random, free_types));
                 if (count < 10)
                         add_column_options(sql, random, is_strict);
+                if (i == computed)
+                        add_generated_columns(sql, random, column, is_strict);
         }
+}
+
+static char *make_table(struct random *random, const char *name, const struct table_kind *kind,
+        const struct catalog *parents)
+{
+        bool is_strict = strstr(kind->options, "STRICT") != NULL;
+        sqlite3_str *sql = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(sql, "CREATE TABLE \"%w\"(%s", name, kind->key ? kind->key : "");
+        unsigned count = random_between(random, kind->least_columns, kind->most_columns);
+        add_columns(sql, random, kind, count, is_strict);
         if (parents && !is_strict && random_percent(random, 45))
                 add_parent_column(sql, random, parents);
         if (kind->constraint)
@@ -110,17 +146,23 @@ static char *make_table(struct random *random, struct shared *shared, const stru
         return sqlite3_str_finish(sql);
 }
 
-char *schema_table(struct random *random, struct shared *shared, const struct catalog *parents)
+char *schema_table(struct random *random, const char *name, const struct catalog *parents)
 {
-        return make_table(random, shared, &kinds[random_row(random, kinds)], parents);
+        return make_table(random, name, &kinds[random_row(random, kinds)], parents);
 }
 
 char *schema_added_column(struct random *random, struct shared *shared, const struct table *table)
 {
-        _cleanup_sql_ char *name = odd_name(random, "added", ++shared->last_column);
+        _cleanup_sql_ char *name = naming_column(random, "added", 100 + ++shared->last_column);
         sqlite3_str *sql = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(sql, "ALTER TABLE \"%w\" ADD COLUMN \"%w\" %s", table->name, name,
-                table->is_strict ? "ANY" : random_pick(random, free_types));
+        const char *type = table->is_strict ? "ANY" : random_pick(random, free_types);
+        sqlite3_str_appendf(sql, "\"%w\"%s%s", name, *type ? " " : "", type);
+        int computed =
+                random_percent(random, 12) ? (int)random_below(random, table->column_count) : -1;
+        if (computed >= 0 && !table->columns[computed].is_generated) {
+                sqlite3_str_appendf(sql, " AS (typeof(\"%w\"))", table->columns[computed].name);
+                return sqlite3_str_finish(sql);
+        }
         if (random_percent(random, 70)) {
                 const char *value = random_pick(random, defaults);
                 bool is_not_null = strcmp(value, "NULL") != 0 && random_percent(random, 30);

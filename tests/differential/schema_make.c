@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "naming.h"
 
-/* $T the table, $C one of its columns, $L the table that triggers write to. The last one ends by
- * itself with recursive triggers too. */
+/* $T the table, $C one of its columns, $L the table that triggers write to. The last one needs
+ * rowids, and ends by itself with recursive triggers too. */
 static const char *const trigger_bodies[] = {
         "AFTER INSERT ON $T BEGIN INSERT INTO $L(event, value) VALUES('insert', new.$C); END",
         "AFTER DELETE ON $T BEGIN INSERT INTO $L(event, value) VALUES('delete', old.$C); END",
@@ -44,7 +45,8 @@ static int make_trigger(
         _cleanup_bytes_ struct bytes sql = {0};
         bytes_append_format(&sql, "CREATE TRIGGER r%llu ",
                 (unsigned long long)query_integer(db, "SELECT count(*) FROM sqlite_schema"));
-        for (const char *at = random_pick(random, trigger_bodies); *at; at++) {
+        unsigned bodies = COUNT(trigger_bodies) - (table->is_without_rowid ? 1 : 0);
+        for (const char *at = trigger_bodies[random_below(random, bodies)]; *at; at++) {
                 if (*at != '$') {
                         bytes_append_u8(&sql, (uint8_t)*at);
                         continue;
@@ -58,7 +60,9 @@ static int make_trigger(
 static int make_one_table(
         sqlite3 *db, struct random *random, struct shared *shared, struct catalog *catalog)
 {
-        _cleanup_sql_ char *sql = schema_table(random, shared, catalog);
+        unsigned number;
+        _cleanup_sql_ char *name = naming_new_table(random, shared, &number);
+        _cleanup_sql_ char *sql = schema_table(random, name, catalog);
         int result = execute(db, sql);
         if (result == 0)
                 result = catalog_refresh(db, catalog);
@@ -91,7 +95,7 @@ int schema_make(sqlite3 *db, struct random *random, struct shared *shared)
         __attribute__((cleanup(catalog_release))) struct catalog catalog = {0};
         int result = execute(db, "CREATE TABLE " MARKER_TABLE "(id INTEGER PRIMARY KEY,"
                                  " seed INTEGER); CREATE TABLE t1(event, value)");
-        shared->last_table = 1;
+        shared->last_table = LOG_TABLE;
         if (result == 0)
                 result = catalog_refresh(db, &catalog);
         unsigned tables = random_between(random, 5, 9);

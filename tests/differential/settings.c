@@ -14,6 +14,14 @@ static const struct round_kind kinds[] = {
         {"writers", "steady", 25, 2, 4, .has_checkpointer = true, .has_reader = true},
         {"late instances", "steady", 15, 1, 3, .has_checkpointer = true,
                 .has_late_instances = true},
+        {"schema changes", "schema", 14, 1, 1, .is_serialized = true, .has_checkpointer = true,
+                .has_schema_changes = true},
+        {"schema changes, late instances", "schema", 8, 1, 3, .has_late_instances = true,
+                .has_schema_changes = true},
+        {"schema changes by writers", "schema", 10, 2, 3, .has_checkpointer = true,
+                .has_reader = true, .has_schema_changes = true},
+        {"schema changes, agent killed", "schema", 8, 1, 2, .is_serialized = true,
+                .has_checkpointer = true, .is_agent_killed = true, .has_schema_changes = true},
         {"agent killed", "kill", 15, 1, 3, .has_checkpointer = true, .is_agent_killed = true},
         {"agent killed and log reset", "chaos", 15, 1, 3, .has_checkpointer = true,
                 .has_reader = true, .is_agent_killed = true, .may_lose = true},
@@ -43,12 +51,21 @@ static const struct round_kind *pick_kind(struct random *random, const char *mod
 
 static void make_database(struct settings *settings, struct random *random)
 {
-        static const unsigned page_sizes[] = {512, 1024, 4096, 4096, 4096, 16384, 65536};
+        static const unsigned page_sizes[] = {
+                512, 512, 1024, 2048, 4096, 4096, 4096, 8192, 16384, 32768, 65536};
+        /* At least 480 bytes of a page must be left. */
+        static const unsigned reserved[] = {0, 0, 0, 0, 1, 8, 32};
+        static const char *const encodings[] = {"UTF-8", "UTF-8", "UTF-8", "UTF-16le", "UTF-16be"};
+        static const char *const vacuums[] = {"NONE", "NONE", "FULL", "INCREMENTAL"};
         static const int cache_sizes[] = {5, 5, 10, 50, 2000};
         static const char *const secure_deletes[] = {"OFF", "ON", "FAST"};
         static const char *const synchronous[] = {"NORMAL", "NORMAL", "OFF", "FULL"};
         static const int autocheckpoints[] = {0, 10, 100, 1000, 1000};
         settings->page_size = random_pick(random, page_sizes);
+        settings->reserved_bytes = random_pick(random, reserved);
+        settings->encoding = random_pick(random, encodings);
+        settings->auto_vacuum = random_pick(random, vacuums);
+        settings->has_legacy_format = random_percent(random, 12);
         settings->cache_size = random_pick(random, cache_sizes);
         settings->secure_delete = random_pick(random, secure_deletes);
         settings->synchronous = random_pick(random, synchronous);

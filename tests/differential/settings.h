@@ -22,6 +22,7 @@ struct round_kind {
         bool is_agent_killed;
         bool may_lose; /* checkpoints go on while no agent runs: gaps are legal */
         bool has_late_instances;
+        bool has_schema_changes; /* many, of every kind; elsewhere a few that leave rows alone */
 };
 
 struct settings {
@@ -30,6 +31,10 @@ struct settings {
         unsigned transactions;
         unsigned batches;
         unsigned page_size;
+        unsigned reserved_bytes; /* at the end of each page */
+        const char *encoding;
+        const char *auto_vacuum;
+        bool has_legacy_format; /* file format 1: DESC has no meaning */
         int cache_size;
         const char *secure_delete;
         const char *synchronous;
@@ -43,7 +48,7 @@ struct settings {
         char database[PATH_SIZE + 8];
 };
 
-/* mode is "steady", "kill", "chaos" or "mixed". false: no such mode. */
+/* mode is "steady", "schema", "kill", "chaos" or "mixed". false: no such mode. */
 bool settings_make(struct settings *settings, uint64_t seed, const char *mode);
 bool settings_is_mode(const char *mode);
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TABLES_MAX = 256 };
+enum { TABLES_MAX = 320 };
 
 struct shared {
         _Atomic uint64_t last_number; /* of a transaction; taken under the write lock, so that
@@ -24,7 +24,7 @@ struct shared {
         _Atomic uint64_t checkpoints;
         _Atomic int writers_busy;
         _Atomic int checkpoints_busy;
-        _Atomic uint32_t last_table, last_index, last_column;
+        _Atomic uint32_t last_table, last_keyword, last_index, last_column;
         _Atomic bool is_stopping;          /* company processes end */
         _Atomic bool are_checkpoints_held; /* none may start */
         _Atomic bool is_guard_wanted, is_guard_set;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "ddl.h"
 
 void stream_release(struct stream *stream)
 {
@@ -15,6 +16,9 @@ void stream_release(struct stream *stream)
         free(stream->deliveries);
         map_release(&stream->replay);
         map_release(&stream->keys);
+        lens_release(&stream->lens);
+        lens_release(&stream->before);
+        ddl_history_release(&stream->ddl);
 }
 
 unsigned change_class(unsigned operation)
@@ -135,6 +139,7 @@ static int read_range(const struct stream *stream, const struct programs *progra
         if (strcmp(from, to) > 0)
                 return 0;
         names_release(&rows->columns);
+        rows->encoding = jsonl->encoding = settings->encoding;
         result = read_format(stream, programs, settings, range, "csv", rows);
         if (result == 0 && !names_equal(&rows->columns, &stream->instance->columns))
                 result = delivered_refuse(rows, 1, "the columns are not the captured ones");

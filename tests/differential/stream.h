@@ -28,18 +28,40 @@ struct delivery {
         const char *sequence;
 };
 
+/* A row of an instance's ddl_history. */
+struct ddl_row {
+        char lsn[LSN_SIZE];
+        char *command;
+        bool is_required; /* required_column_update */
+};
+
+struct ddl_history {
+        struct ddl_row *rows; /* owned, in LSN order */
+        unsigned count;
+        unsigned next; /* first one that was not looked at */
+        /* What the transaction in hand must give. */
+        struct names expected;
+        bool is_required;
+};
+
 struct stream {
         const struct instance *instance;
         char min_lsn[LSN_SIZE];
         struct delivered rows;
         struct changes changes;
         struct delivery *deliveries; /* one a change */
+        struct ddl_history ddl;
+        bool has_drop_pending; /* as the store says at the end */
         /* While the history is gone through: */
         size_t next; /* first change that was not looked at */
         bool has_begun;
-        bool is_over;      /* the table is dropped */
-        struct map replay; /* captured columns of the rows that a follower has, as a multiset */
-        struct map keys;   /* identity keys of those rows */
+        bool is_bound;      /* to the table, by the lens */
+        bool is_over;       /* the table is gone, or no longer one that can be captured */
+        struct lens lens;   /* as the transaction in hand leaves it */
+        struct lens before; /* for the rows that it found */
+        bool is_altered;    /* it changed the schema: `before` is another one */
+        struct map replay;  /* captured columns of the rows that a follower has, as a multiset */
+        struct map keys;    /* identity keys of those rows */
 };
 
 void stream_release(struct stream *stream);

@@ -7,12 +7,21 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "truth_schema.h"
 
 static int dump_rows(sqlite3 *db, const struct table *table, struct bytes *bytes)
 {
         _cleanup_statement_ sqlite3_stmt *statement = NULL;
-        _cleanup_sql_ char *sql = sqlite3_mprintf(
-                "SELECT %s, * FROM \"%w\"", table->is_without_rowid ? "0" : "rowid", table->name);
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        sqlite3_str_appendall(text, table->is_without_rowid ? "SELECT 0" : "SELECT rowid");
+        /* What is computed when it is read stands in no page and is delivered as NULL. */
+        for (unsigned i = 0; i < table->column_count; i++)
+                if (table->columns[i].is_virtual)
+                        sqlite3_str_appendall(text, ", NULL");
+                else
+                        sqlite3_str_appendf(text, ", \"%w\"", table->columns[i].name);
+        sqlite3_str_appendf(text, " FROM \"%w\"", table->name);
+        _cleanup_sql_ char *sql = sqlite3_str_finish(text);
         if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
                 return -EIO;
         size_t count_at = bytes->size;
@@ -34,6 +43,7 @@ static int dump_rows(sqlite3 *db, const struct table *table, struct bytes *bytes
 
 int truth_dump_table(sqlite3 *db, const struct table *table, struct bytes *bytes)
 {
+        bytes_append_u32(bytes, table->number);
         bytes_append_text(bytes, table->name);
         bytes_append_u32(bytes, table->column_count);
         for (unsigned i = 0; i < table->column_count; i++) {
@@ -67,6 +77,8 @@ int truth_dump_all(sqlite3 *db, const struct shared *shared, unsigned purpose, s
         int result = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
         if (result == 0)
                 result = catalog_refresh(db, &catalog);
+        if (result == 0)
+                result = truth_append_schema(db, &catalog, shared, bytes);
         for (unsigned i = 0; i < catalog.table_count && result == 0; i++) {
                 if (!shared->is_watched[catalog.tables[i].number])
                         continue;
@@ -157,12 +169,15 @@ static int collect_table(struct writer *writer, const struct table *table, bool 
         return result;
 }
 
-static void collect_names(struct writer *writer)
+/* A table that is gone and comes again was not dumped before. */
+static void forget_gone(struct writer *writer)
 {
-        bytes_append_u8(&writer->record, 'L');
-        bytes_append_u32(&writer->record, writer->catalog.table_count);
+        bool is_there[TABLES_MAX] = {false};
         for (unsigned i = 0; i < writer->catalog.table_count; i++)
-                bytes_append_text(&writer->record, writer->catalog.tables[i].name);
+                is_there[writer->catalog.tables[i].number] = true;
+        for (unsigned i = 0; i < TABLES_MAX; i++)
+                if (!is_there[i])
+                        atomic_store(&writer->shared->fingerprint[i], 0);
 }
 
 int truth_collect(struct writer *writer, unsigned flags)
@@ -171,9 +186,14 @@ int truth_collect(struct writer *writer, unsigned flags)
         record->size = 0;
         record_start(record, writer->number, flags, writer->index);
         bytes_append_blob(record, writer->statements.data, writer->statements.size);
-        if (flags & RECORD_DEFINES)
-                collect_names(writer);
-        int result = collect_session(writer);
+        int result = 0;
+        if (flags & (RECORD_DEFINES | RECORD_VACUUMS)) {
+                forget_gone(writer);
+                truth_append_alterations(&writer->alterations, record);
+                result = truth_append_schema(writer->db, &writer->catalog, writer->shared, record);
+        }
+        if (result == 0)
+                result = collect_session(writer);
         for (unsigned i = 0; i < writer->catalog.table_count && result == 0; i++)
                 result = collect_table(writer, &writer->catalog.tables[i], flags & RECORD_VERIFIES);
         record_end(record, 0);

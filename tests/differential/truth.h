@@ -7,11 +7,11 @@
  *
  *   'C'  a changeset of the session extension, as a blob
  *   'D'  the whole content of a table: u8 purpose, then the table (below)
- *   'L'  the names of all tables that exist: u32 count, texts (only after a change of schema)
+ *   'A', 'T'  after a change of schema, before all others: truth_schema.h
  *
- * A table is: text name, u32 columns, for each text name and u8 place in the key, u32 rows, for
- * each u64 rowid and the row image as a blob. Records of all writers sorted by number are the
- * history of the database in commit order.
+ * A table is: u32 number, text name, u32 columns, for each text name and u8 place in the key, u32
+ * rows, for each u64 rowid and the row image as a blob. Records of all writers sorted by number are
+ * the history of the database in commit order.
  */
 #ifndef DIFFERENTIAL_TRUTH_H
 #define DIFFERENTIAL_TRUTH_H
@@ -23,6 +23,7 @@ enum {
         RECORD_DEFINES = 2,     /* it may have changed the schema */
         RECORD_VERIFIES = 4,    /* holds dumps of all watched tables */
         RECORD_ACCOMPANIED = 8, /* a checkpoint or another writer was busy meanwhile */
+        RECORD_VACUUMS = 16,    /* it is a VACUUM: rows are what they were, rowids may not be */
 };
 
 enum { DUMP_IS_TRUTH = 1, DUMP_VERIFIES = 2 };

@@ -166,6 +166,12 @@ static double random_real(struct random *random)
         return real; /* a NaN becomes NULL when it is bound */
 }
 
+/* Few keys are long: an index row with overflow pages. */
+static bool is_short(struct random *random, const struct value_wish *wish)
+{
+        return wish->is_small || (wish->is_key && random_percent(random, 85));
+}
+
 static void add_text(struct arguments *arguments, struct random *random, unsigned page_size,
         const struct value_wish *wish)
 {
@@ -181,7 +187,7 @@ static void add_text(struct arguments *arguments, struct random *random, unsigne
                 arguments_add(arguments, &cell);
         } else {
                 arguments_add_sized(arguments, random, CELL_TEXT,
-                        random_size(random, page_size, wish->is_small || wish->is_key));
+                        random_size(random, page_size, is_short(random, wish)));
         }
 }
 
@@ -216,6 +222,6 @@ void arguments_add_random(struct arguments *arguments, struct random *random, un
                 break;
         default:
                 arguments_add_sized(arguments, random, CELL_BLOB,
-                        random_size(random, page_size, wish->is_small || wish->is_key));
+                        random_size(random, page_size, is_short(random, wish)));
         }
 }

@@ -23,6 +23,8 @@ struct plan {
         bool is_aside;      /* changes only tables that nobody captures */
         bool is_autocommit; /* one statement without BEGIN, where writers take turns */
         bool is_defining;
+        bool is_vacuum;
+        bool is_for_schema; /* only in rounds with many schema changes */
 };
 
 static void run_some(struct writer *writer, unsigned depth, unsigned most)
@@ -71,28 +73,53 @@ static void run_nothing(struct writer *writer)
                 action_run_nothing(writer);
 }
 
+static void define_one(struct writer *writer)
+{
+        _cleanup_alterations_ struct alterations before = {0};
+        bool is_undone = random_percent(&writer->random, 15);
+        perform(writer, "SAVEPOINT d", NULL);
+        alterations_copy(&writer->alterations, &before);
+        action_run_define(writer);
+        if (!writer_is_well(writer))
+                return;
+        if (is_undone) {
+                struct alterations undone = writer->alterations;
+                writer->alterations = before;
+                before = undone;
+                perform(writer, "ROLLBACK TO d", NULL);
+                writer->catalog.version = -1;
+                writer->failure = catalog_refresh(writer->db, &writer->catalog);
+        }
+        perform(writer, "RELEASE d", NULL);
+}
+
 static void run_definition(struct writer *writer)
 {
-        unsigned count = random_between(&writer->random, 1, 3);
+        bool is_quiet = random_percent(&writer->random, 40);
+        unsigned count = random_between(&writer->random, 1, is_quiet ? 6 : 3);
+        writer->alterations.is_quiet = is_quiet;
         for (unsigned i = 0; i < count && writer_is_well(writer); i++) {
-                if (random_percent(&writer->random, 40))
+                if (!is_quiet && random_percent(&writer->random, 40))
                         run_some(writer, 3, 3);
                 if (!writer_is_well(writer))
                         return;
-                bool is_undone = random_percent(&writer->random, 15);
-                perform(writer, "SAVEPOINT d", NULL);
-                action_run_define(writer);
-                if (!writer_is_well(writer))
-                        return;
-                if (is_undone) {
-                        perform(writer, "ROLLBACK TO d", NULL);
-                        writer->catalog.version = -1;
-                        writer->failure = catalog_refresh(writer->db, &writer->catalog);
-                }
-                perform(writer, "RELEASE d", NULL);
+                if (!writer->alterations.is_closed)
+                        define_one(writer);
         }
-        if (random_percent(&writer->random, 50))
+        if (!is_quiet && random_percent(&writer->random, 50))
                 run_some(writer, 3, 3);
+}
+
+/* Outside of a transaction; the truth is recorded afterwards, so nobody may come in between. */
+static void run_vacuum(struct writer *writer)
+{
+        static const char *const modes[] = {"NONE", "FULL", "INCREMENTAL"};
+        if (random_percent(&writer->random, 30))
+                perform_text(writer,
+                        sqlite3_mprintf(
+                                "PRAGMA auto_vacuum = %s", random_pick(&writer->random, modes)),
+                        NULL);
+        perform(writer, "VACUUM", NULL);
 }
 
 static const struct plan plans[] = {
@@ -103,6 +130,9 @@ static const struct plan plans[] = {
         {"aside", 4, run_regular, .is_aside = true},
         {"rolled back", 6, run_regular, .is_marked = true, .is_rolled_back = true},
         {"definition", 4, run_definition, .is_marked = true, .is_defining = true},
+        {"schema change", 14, run_definition, .is_marked = true, .is_defining = true,
+                .is_for_schema = true},
+        {"vacuum", 2, run_vacuum, .is_autocommit = true, .is_vacuum = true, .is_for_schema = true},
 };
 
 static void take_number(struct writer *writer)
@@ -131,7 +161,9 @@ static int start(struct writer *writer, const struct plan *plan)
         writer->number = 0;
         writer->is_aside = plan->is_aside;
         writer->is_autocommit = plan->is_autocommit;
-        writer->is_session = !plan->is_defining && random_percent(&writer->random, 75);
+        alterations_release(&writer->alterations);
+        writer->is_session =
+                !plan->is_defining && !plan->is_vacuum && random_percent(&writer->random, 75);
         writer->statements.size = 0;
         writer->record.size = 0;
         bytes_append_format(&writer->statements, "plan: %s%s\n", plan->name,
@@ -191,6 +223,7 @@ static int transact(struct writer *writer, const struct plan *plan)
                 has_company = has_company || is_accompanied(writer);
                 result = finish(writer, (plan->is_marked ? RECORD_MARKED : 0) |
                                                 (plan->is_defining ? RECORD_DEFINES : 0) |
+                                                (plan->is_vacuum ? RECORD_VACUUMS : 0) |
                                                 (has_company ? RECORD_ACCOMPANIED : 0));
         }
         if (result <= 0)
@@ -205,6 +238,8 @@ static const struct plan *pick_plan(struct writer *writer)
         bool is_serialized = writer->settings->kind->is_serialized;
         for (;;) {
                 const struct plan *plan = &plans[random_row(&writer->random, plans)];
+                if (plan->is_for_schema && !writer->settings->kind->has_schema_changes)
+                        continue;
                 if (is_serialized || plan->is_marked || plan->run == run_nothing)
                         return plan;
         }
@@ -257,6 +292,7 @@ static int open_files(struct writer *writer)
 static void writer_release(struct writer *writer)
 {
         writer_close(writer);
+        alterations_release(&writer->alterations);
         bytes_release(&writer->statements);
         bytes_release(&writer->record);
         int descriptors[] = {writer->record_fd, writer->turn_fd, writer->page_fd};

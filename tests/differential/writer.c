@@ -110,11 +110,18 @@ static bool is_refusal(int code)
         return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
 }
 
-/* ALTER TABLE ADD COLUMN NOT NULL and the depth of recursive triggers are refused by text only. */
+/* What ALTER TABLE cannot do, VACUUM of a file in the legacy format with generated columns and a
+ * descending index ("values were supplied": PRAGMA legacy_file_format), and the depth of recursive
+ * triggers, are refused by text only. */
 static bool is_refusal_text(const char *message)
 {
-        return strstr(message, "too many levels of trigger recursion") ||
-               strstr(message, "Cannot add a") || strstr(message, "integer overflow");
+        static const char *const texts[] = {"too many levels of trigger recursion", "annot add a",
+                "annot drop ", "after drop column", "already another table", "values were supplied",
+                "integer overflow"};
+        for (unsigned i = 0; i < COUNT(texts); i++)
+                if (strstr(message, texts[i]))
+                        return true;
+        return false;
 }
 
 int perform(struct writer *writer, const char *sql, const struct arguments *arguments)
@@ -188,8 +195,7 @@ char *table_range(const struct table *table)
         return NULL;
 }
 
-/* The columns of table_place(), as a list. */
-static char *place_columns(const struct table *table)
+char *table_place_columns(const struct table *table)
 {
         if (!table->is_without_rowid)
                 return sqlite3_mprintf("rowid");
@@ -208,7 +214,7 @@ bool pick_place(struct writer *writer, const struct table *table, bool is_range,
         int64_t count = count_rows(writer, table);
         if (!count)
                 return false;
-        _cleanup_sql_ char *columns = is_range ? table_range(table) : place_columns(table);
+        _cleanup_sql_ char *columns = is_range ? table_range(table) : table_place_columns(table);
         _cleanup_sql_ char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\" LIMIT 1 OFFSET %u",
                 columns, table->name, random_below(&writer->random, (unsigned)count));
         if (sqlite3_prepare_v2(writer->db, sql, -1, &statement, NULL) != SQLITE_OK ||

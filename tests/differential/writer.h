@@ -6,6 +6,7 @@
 #ifndef DIFFERENTIAL_WRITER_H
 #define DIFFERENTIAL_WRITER_H
 
+#include "alteration.h"
 #include "catalog.h"
 #include "settings.h"
 #include "shared.h"
@@ -29,7 +30,8 @@ struct writer {
         bool is_autocommit; /* a single statement, no BEGIN */
         bool is_session;    /* truth by the session extension where the table allows it */
         struct sqlite3_session *session;
-        struct bytes statements; /* for people, when a difference is found */
+        struct alterations alterations; /* of its schema */
+        struct bytes statements;        /* for people, when a difference is found */
         struct bytes record;
 };
 
@@ -52,6 +54,8 @@ bool writer_is_well(const struct writer *writer);
 const struct table *pick_table(struct writer *writer);
 /* What names one row in a WHERE clause: "rowid = ?" or "a = ? AND b = ?". Freed by the caller. */
 char *table_place(const struct table *table);
+/* The columns of table_place(), as a list. Freed by the caller. */
+char *table_place_columns(const struct table *table);
 /* The column (or rowid) that ranges of rows are named by, quoted. Freed by the caller. */
 char *table_range(const struct table *table);
 /* Appends the values for table_place() (table_range() if is_range) of a random row. */

@@ -171,8 +171,9 @@ static inline void live_dump_row(
                 value_append_key(&dump->bytes, is_keyed ? &values[key[i] - 1] : &rowid);
         row->identity_size = dump->bytes.size - row->identity;
         row->content = dump->bytes.size;
-        for (unsigned i = 0; i < columns; i++)
-                value_append_key(&dump->bytes, &values[i]);
+        buf_append_byte(&dump->bytes, is_keyed);
+        for (unsigned i = 0; i < (is_keyed ? keys : columns); i++)
+                value_append_key(&dump->bytes, is_keyed ? &values[key[i] - 1] : &values[i]);
         row->content_size = dump->bytes.size - row->content;
         row->text = dump->bytes.size;
         for (unsigned i = 0; i < columns; i++)
@@ -326,11 +327,11 @@ static inline void live_append_truth(struct buf *buf, const struct live_table *t
         }
 }
 
-/* Rows of tables without a key pair by content where rowids mean nothing. */
+/* Rows without a key, or with a NULL in it, pair by content where rowids mean nothing. */
 static inline void live_pair(struct live *l, struct live_state *state, bool is_renumbered)
 {
         for (unsigned i = 0; i < l->count; i++)
-                if (!l->tables[i].key)
+                if (!l->tables[i].is_rowid_key)
                         live_sort(&state->dumps[i], is_renumbered || l->tables[i].is_without_rowid);
 }
 
