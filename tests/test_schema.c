@@ -503,6 +503,43 @@ Test(schema, defaults_are_what_rows_show_that_are_older_than_the_column)
         }
 }
 
+/* SQLite would rather read an index that has the column; the default is the rows' all the same. */
+Test(schema, defaults_are_known_whatever_indexes_have_the_column)
+{
+        static const char *const tables[] = {
+                "(a, k INTEGER PRIMARY KEY, c TEXT DEFAULT 'x')",
+                "(a, k, c TEXT DEFAULT 'x', PRIMARY KEY(k))",
+                "(a, k, c TEXT DEFAULT 'x', PRIMARY KEY(k)) WITHOUT ROWID",
+                "(a, k, c TEXT DEFAULT 'x' UNIQUE, PRIMARY KEY(k)) WITHOUT ROWID",
+                "(c TEXT UNIQUE DEFAULT 'x', k PRIMARY KEY, a UNIQUE) WITHOUT ROWID",
+                "(a, k, c TEXT DEFAULT 'x', UNIQUE(c, a), PRIMARY KEY(k, a)) WITHOUT ROWID",
+                "(a, k, c TEXT DEFAULT 'x', UNIQUE(a, c, k), PRIMARY KEY(k, k COLLATE NOCASE)) "
+                "WITHOUT ROWID",
+        };
+        static const char *const indexes[] = {
+                "",
+                "CREATE INDEX i ON t(a)",
+                "CREATE INDEX i ON t(c)",
+                "CREATE INDEX i ON t(a); CREATE INDEX j ON t(c)",
+                "CREATE INDEX i ON t(c); CREATE UNIQUE INDEX j ON t(c, a, k)",
+                "CREATE INDEX i ON t(a, c) WHERE c > 'a'; CREATE INDEX j ON t(c) WHERE c = 'x'",
+                "CREATE INDEX i ON t(c || a); CREATE INDEX j ON t(c COLLATE NOCASE DESC)",
+        };
+        for (unsigned i = 0; i < COUNT(tables) * COUNT(indexes); i++) {
+                struct sample sample;
+                char sql[400];
+                snprintf(sql, sizeof sql, "CREATE TABLE t%s; %s", tables[i / COUNT(indexes)],
+                        indexes[i % COUNT(indexes)]);
+                open_sample(&sample, sql);
+                _cleanup_schema_ struct schema *schema = read_schema(&sample);
+                const struct schema_table *t = find(schema, "t");
+                const struct schema_column *c = &t->columns[schema_find_column(t, "c")];
+                cr_expect(t->is_parsed, "%s", sql);
+                cr_expect_eq(c->default_value.type == VALUE_TEXT, c->storage > 0, "%s", sql);
+                sample_release(&sample);
+        }
+}
+
 /* Such a column cannot be added to a table with rows, so no row is without its value. */
 Test(schema, a_default_that_is_no_constant_is_null_in_older_rows)
 {

@@ -251,14 +251,34 @@ static int copy_value(sqlite3_stmt *stmt, struct value *ret_value)
         return r;
 }
 
-/* What SQLite shows in a row that is older than the column. A default that is no constant gives
- * NULL: its column cannot be added to a table with rows. */
-static int read_default(sqlite3 *db, const struct schema_table *table, struct schema_column *column)
+/* Which tree to read, for a FROM clause: the rows' own, and no index that has the column too. In a
+ * table WITHOUT ROWID that is the key's index, and NOT INDEXED keeps SQLite from no other one. The
+ * caller frees. */
+static int name_tree(sqlite3 *db, const struct schema_table *table, char **ret_clause)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
-        char *sql =
-                sqlite3_mprintf("SELECT \"%w\", CAST(\"%w\" AS BLOB) FROM main.\"%w\" NOT INDEXED",
-                        column->name, column->name, table->name);
+        int r = pragma_prepare(db,
+                "SELECT name FROM pragma_index_list(%Q, 'main') WHERE origin = 'pk'", table->name,
+                &stmt);
+        if (r < 0)
+                return r;
+        if (!table->is_without_rowid)
+                *ret_clause = sqlite3_mprintf("NOT INDEXED");
+        else if (sqlite3_step(stmt) == SQLITE_ROW)
+                *ret_clause = sqlite3_mprintf("INDEXED BY \"%w\"", sqlite3_column_text(stmt, 0));
+        else
+                return -EIO;
+        return *ret_clause ? 0 : -ENOMEM;
+}
+
+/* What SQLite shows in a row that is older than the column. A default that is no constant gives
+ * NULL: its column cannot be added to a table with rows. */
+static int read_default(sqlite3 *db, const struct schema_table *table, const char *tree,
+        struct schema_column *column)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        char *sql = sqlite3_mprintf("SELECT \"%w\", CAST(\"%w\" AS BLOB) FROM main.\"%w\" %s",
+                column->name, column->name, table->name, tree);
         if (!sql)
                 return -ENOMEM;
         int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -278,7 +298,8 @@ static bool may_be_missing(const struct schema_column *column)
 
 static int read_defaults(sqlite3 *db, struct schema_table *table)
 {
-        int r = 0;
+        char *tree = NULL;
+        int r = name_tree(db, table, &tree);
         bool has_root = !table->is_without_rowid;
         for (unsigned i = 0; r == 0 && i < table->column_count; i++) {
                 if (!may_be_missing(&table->columns[i]))
@@ -287,8 +308,9 @@ static int read_defaults(sqlite3 *db, struct schema_table *table)
                         r = scratch_use_key(db);
                 has_root = true;
                 if (r == 0)
-                        r = read_default(db, table, &table->columns[i]);
+                        r = read_default(db, table, tree, &table->columns[i]);
         }
+        sqlite3_free(tree);
         return r;
 }
 
