@@ -236,6 +236,22 @@ int tracking_apply_vacuum(struct tracking *tracking, struct schema_rows *rows)
         return take_schema(tracking, rows, schema, r);
 }
 
+int tracking_begin(
+        struct tracking *tracking, enum text_encoding encoding, const struct btpage_source *source)
+{
+        int r = 0;
+        while (r == 0 && tracking->count > 0)
+                r = tracking_stop(tracking, tracking->list[0].object_id, TRACKING_OTHER_ENCODING);
+        struct change_event *events = steal(tracking->events);
+        size_t count = steal(tracking->event_count);
+        tracking_release(tracking);
+        if (r == 0)
+                r = tracking_open(tracking, encoding, source);
+        tracking->events = events;
+        tracking->event_count = count;
+        return r;
+}
+
 void tracking_settle(struct tracking *tracking)
 {
         for (size_t i = 0; i < tracking->count; i++) {
