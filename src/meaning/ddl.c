@@ -224,7 +224,7 @@ static int tell_altered(struct ddl_change *change, const struct schema_table *ol
 {
         int r = 0;
         change->table = new;
-        change->is_rebuilt = new->root != old->root;
+        change->is_moved = new->root != old->root;
         if (strcmp(new->sql, old->sql) == 0 && strcmp(new->name, old->name) == 0)
                 return 0;
         change->verdict = DDL_CHANGED;

@@ -143,7 +143,7 @@ static int rebind(struct tracked *tracked, struct schema *schema, const struct d
         tracked->has_before = true;
         tracked->root = table->root;
         tracked->is_index = table->is_without_rowid;
-        tracked->is_whole = change->is_rebuilt ||
+        tracked->is_whole = change->is_rebuilt || change->is_moved ||
                             (change->map && reads_otherwise(&tracked->before, &tracked->binding));
         tracked->is_by_content = change->is_rebuilt && tracked->binding.key_count == 0;
         return 0;
@@ -167,7 +167,7 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
         if (change.verdict == DDL_DROPPED || is_lost)
                 return tell_dropped(t, object_id);
         r = rebind(tracked, schema, &change);
-        if (r == 0 && (change.verdict == DDL_CHANGED || change.is_rebuilt))
+        if (r == 0 && (change.verdict == DDL_CHANGED || change.is_rebuilt || change.is_moved))
                 r = tell_bound(t, tracked);
         (*i)++;
         return r;
