@@ -3,6 +3,9 @@
  * Durability, the pin and checkpoints, as the application sees them.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "capture_fixture.h"
 
@@ -83,4 +86,77 @@ Test(capture_cycle, position_and_rows_are_one_transaction)
                                            "main_t_CT) FROM cdcfs_state"),
                 1);
         capture_fixture_close(&x);
+}
+
+/* No file of this process grows beyond this from now on, as on a disk that is full; 0 = no limit.
+ * The application writes in a process of its own. */
+static void limit_files(rlim_t size)
+{
+        struct rlimit limit;
+        signal(SIGXFSZ, SIG_IGN);
+        cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+        limit.rlim_cur = size > 0 ? size : limit.rlim_max;
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The store cannot take a byte more. */
+static void fill_disk(struct capture_fixture *x)
+{
+        struct stat st;
+        char path[700];
+        snprintf(path, sizeof path, "%s-wal", x->desk.f.path);
+        cr_assert_eq(stat(path, &st), 0);
+        limit_files((rlim_t)st.st_size);
+}
+
+static int step_until_failure(struct capture_fixture *x)
+{
+        int64_t wait_ns;
+        int r = 0;
+        for (int i = 0; i < 1000 && r == 0; i++) {
+                r = capture_step(x->capture, i == 0, &wait_ns, &x->problem);
+                usleep(1000);
+        }
+        return r;
+}
+
+/* The log is held as long as the store cannot be written; nothing of it is lost, whatever the
+ * application does meanwhile, and wherever the store failed. */
+Test(capture_cycle, a_disk_that_was_full_is_no_gap)
+{
+        static const struct {
+                const char *meanwhile, *later;
+                bool is_restarted;
+                int64_t rows;
+        } cases[] = {
+                {"PRAGMA wal_checkpoint(PASSIVE)", "", true, 20},
+                {"PRAGMA wal_checkpoint(PASSIVE)", "INSERT INTO t(v) VALUES('y')", false, 21},
+                {"PRAGMA wal_checkpoint(PASSIVE)", "INSERT INTO t(v) VALUES('y')", true, 21},
+                {"INSERT INTO t(v) VALUES('y')", "PRAGMA wal_checkpoint(PASSIVE)", false, 21},
+                {"INSERT INTO t(v) VALUES('y')", "PRAGMA wal_checkpoint(PASSIVE)", true, 21},
+        };
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                struct capture_fixture x;
+                capture_fixture_open(&x, TABLE, "t");
+                for (int k = 0; k < 20; k++)
+                        app_run(&x.app, "INSERT INTO t(v) VALUES('x')");
+                capture_fixture_settle(&x);
+                fill_disk(&x);
+                free(app_ask(&x.app, "%s", cases[i].meanwhile));
+                cr_expect_lt(step_until_failure(&x), 0, "%zu", i);
+                free(app_ask(&x.app, "%s", cases[i].later));
+                for (int k = 0; k < 3; k++)
+                        cr_expect_lt(step_until_failure(&x), 0, "%zu", i);
+                limit_files(0);
+                capture_fixture_settle(&x);
+                if (cases[i].is_restarted) {
+                        capture_fixture_stop(&x);
+                        capture_fixture_start(&x);
+                }
+                cr_expect_eq(
+                        capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 0, "%zu", i);
+                cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM main_t_CT"),
+                        cases[i].rows, "%zu", i);
+                capture_fixture_close(&x);
+        }
 }

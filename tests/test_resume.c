@@ -77,15 +77,16 @@ static void note(struct fixture *x, bool is_backfilled)
         look_away(x);
 }
 
-static enum resume_verdict decide(struct fixture *x, const char **ret_cause)
+static enum resume_verdict decide(struct fixture *x, bool is_held, const char **ret_cause)
 {
         struct database_header h;
         enum resume_verdict verdict;
         *ret_cause = "";
         look(x);
         cr_assert_eq(database_header(x->database, &h), 0);
-        cr_assert_eq(
-                resume_decide(x->database, &x->identity, &h, &x->state, &verdict, ret_cause), 0);
+        cr_assert_eq(resume_decide(x->database, &x->identity, &h, &x->state, is_held, &verdict,
+                             ret_cause),
+                0);
         look_away(x);
         return verdict;
 }
@@ -132,10 +133,35 @@ Test(resume, goes_on_exactly_or_names_the_gap)
                 note(&x, cases[i].is_backfilled);
                 usleep(10000); /* a write has a later mtime */
                 free(app_ask(&x.app, "%s", cases[i].meanwhile));
-                cr_expect_eq(decide(&x, &cause), cases[i].verdict, "%s: %s", cases[i].name, cause);
+                cr_expect_eq(decide(&x, false, &cause), cases[i].verdict, "%s: %s", cases[i].name,
+                        cause);
                 if (cases[i].cause)
                         cr_expect_not_null(
                                 strstr(cause, cases[i].cause), "%s: %s", cases[i].name, cause);
+                teardown(&x);
+        }
+}
+
+/* The pin of this process proves what otherwise only the note of the file does. */
+Test(resume, a_log_that_was_held_is_restarted_only_behind_the_position)
+{
+        static const struct {
+                const char *before, *meanwhile;
+                enum resume_verdict verdict;
+        } cases[] = {
+                {"PRAGMA wal_checkpoint(PASSIVE)", "UPDATE t SET v = 2", RESUME_EXACT},
+                {"PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint(TRUNCATE)", RESUME_EXACT},
+                {"", "UPDATE t SET v = 2", RESUME_EXACT},
+                {"", "UPDATE t SET v = 2; PRAGMA wal_checkpoint", RESUME_GAP},
+        };
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                struct fixture x;
+                const char *cause;
+                setup(&x);
+                free(app_ask(&x.app, "%s", cases[i].before));
+                note(&x, false);
+                free(app_ask(&x.app, "%s", cases[i].meanwhile));
+                cr_expect_eq(decide(&x, true, &cause), cases[i].verdict, "%zu: %s", i, cause);
                 teardown(&x);
         }
 }
@@ -145,7 +171,7 @@ Test(resume, a_store_without_a_position_is_fresh)
         struct fixture x;
         const char *cause;
         setup(&x);
-        cr_expect_eq(decide(&x, &cause), RESUME_FRESH);
+        cr_expect_eq(decide(&x, false, &cause), RESUME_FRESH);
         teardown(&x);
 }
 
@@ -157,11 +183,11 @@ Test(resume, commits_that_were_taken_back_are_a_gap)
         setup(&x);
         note(&x, false);
         x.state.wal_frame += 5;
-        cr_expect_eq(decide(&x, &cause), RESUME_GAP);
+        cr_expect_eq(decide(&x, false, &cause), RESUME_GAP);
         cr_expect_not_null(strstr(cause, "took commits back"), "%s", cause);
         x.state.wal_frame -= 5;
         x.state.wal_frame_hash++;
-        cr_expect_eq(decide(&x, &cause), RESUME_GAP);
+        cr_expect_eq(decide(&x, false, &cause), RESUME_GAP);
         cr_expect_not_null(strstr(cause, "took commits back"), "%s", cause);
         teardown(&x);
 }
@@ -173,7 +199,7 @@ Test(resume, another_file_is_a_gap)
         setup(&x);
         note(&x, false);
         x.state.source_inode++;
-        cr_expect_eq(decide(&x, &cause), RESUME_GAP);
+        cr_expect_eq(decide(&x, false, &cause), RESUME_GAP);
         cr_expect_not_null(strstr(cause, "replaced"), "%s", cause);
         teardown(&x);
 }
@@ -192,7 +218,7 @@ Test(resume, a_recovery_hides_no_copied_page)
         unlink(shm);
         app_open(&x.app, x.path);
         free(app_ask(&x.app, "SELECT count(*) FROM t"));
-        cr_expect_eq(decide(&x, &cause), RESUME_GAP);
+        cr_expect_eq(decide(&x, false, &cause), RESUME_GAP);
         cr_expect_not_null(strstr(cause, "went past"), "%s", cause);
         teardown(&x);
 }

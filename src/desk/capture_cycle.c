@@ -241,8 +241,10 @@ static int note_file(struct capture *capture)
         r = state_save(capture->store, &capture->state);
         if (r == 0)
                 r = store_commit(capture->store);
-        if (r < 0)
+        if (r < 0) {
                 store_rollback(capture->store);
+                capture->state.is_backfilled = false;
+        }
         return r;
 }
 
@@ -338,8 +340,15 @@ static int cut_unsigned(struct capture *capture)
 
 static int anchor_and_note(struct capture *capture)
 {
-        int r = anchor(capture);
+        int r = capture->is_anchored ? 0 : anchor(capture);
         return r == 0 && capture->is_anchored ? note_file(capture) : r;
+}
+
+/* Also where the store could not be written when it was to be noted. */
+static bool is_anchor_due(struct capture *capture)
+{
+        bool is_noted = capture->is_anchored && capture->state.is_backfilled;
+        return !is_noted && is_whole(capture);
 }
 
 /* Is the log to be cut? What another reader kept from being cut is tried again when as much has
@@ -402,7 +411,7 @@ int capture_drive_checkpoint(struct capture *capture, bool is_idle)
         bool is_urgent = is_idle || unsigned_frames(capture) != capture->unsigned_cut;
         int r = 0;
         if (unfilled == 0)
-                r = is_whole(capture) && !capture->is_anchored ? anchor_and_note(capture) : 0;
+                r = is_anchor_due(capture) ? anchor_and_note(capture) : 0;
         else if ((capture_is_log_long(capture) || is_urgent) && !capture->is_barrier_wanted)
                 r = checkpoint_in_parts(capture);
         return r < 0 ? r : cut_unsigned(capture);

@@ -211,27 +211,27 @@ static int step_back(struct capture *capture, struct pin *pin, struct database_h
         return 0;
 }
 
-static int decide(struct capture *capture, struct pin *pin, bool is_new_pin,
-        enum resume_verdict *ret_verdict, const char **ret_cause)
+static int decide(struct capture *capture, struct pin *pin, enum resume_verdict *ret_verdict,
+        const char **ret_cause)
 {
         struct database_header header;
         int r = read_header(capture, &header);
-        if (r == 0 && is_new_pin && capture->state.generation != 0) {
+        if (r == 0 && !capture->is_held && capture->state.generation != 0) {
                 r = step_back(capture, pin, &header);
                 if (r <= 0)
                         return r;
         }
         return r < 0 ? r
                      : resume_decide(capture->database, &capture->identity, &header,
-                               &capture->state, ret_verdict, ret_cause);
+                               &capture->state, capture->is_held, ret_verdict, ret_cause);
 }
 
 /* Decides with the pin held and writes the decision; the pin is the reader's from here on. */
-static int go_on(struct capture *capture, struct pin *pin, bool is_new_pin)
+static int go_on(struct capture *capture, struct pin *pin)
 {
         enum resume_verdict verdict = RESUME_GAP;
         const char *cause = "a checkpoint ran while capture began";
-        int r = decide(capture, pin, is_new_pin, &verdict, &cause);
+        int r = decide(capture, pin, &verdict, &cause);
         if (r < 0) {
                 pin_close(pin);
                 return r;
@@ -248,6 +248,7 @@ static int go_on(struct capture *capture, struct pin *pin, bool is_new_pin)
                 store_rollback(capture->store);
                 return r;
         }
+        capture->is_held = true;
         capture->is_dirty = capture->has_closed = capture->has_news = true;
         return capture_load_instances(capture);
 }
@@ -257,19 +258,20 @@ int capture_reopen(struct capture *capture, struct problem *problem)
         struct pin *pin = NULL;
         if (capture->reader)
                 pin = logreader_steal_pin(capture->reader);
+        /* A pin from a start that could not be stored says nothing of what was before it. */
+        capture->is_held = pin && capture->is_held;
         logreader_close(steal(capture->reader));
         segments_free(steal(capture->segments));
         state_release(&capture->state);
-        bool is_new_pin = !pin;
         int r = state_load(capture->store, &capture->state);
-        if (r == 0 && is_new_pin)
+        if (r == 0 && !pin)
                 r = pin_open(capture->database, &pin);
         if (r < 0) {
                 pin_close(pin);
                 return problem_set(
                         problem, -r, 0, "cannot pin %s: %s", capture->options.source, strerror(-r));
         }
-        r = go_on(capture, pin, is_new_pin);
+        r = go_on(capture, pin);
         if (r < 0)
                 return problem_set(problem, -r, 0, "cannot go on with %s: %s (%s)",
                         capture->options.source, strerror(-r), store_error(capture->store));

@@ -51,6 +51,7 @@ struct capture {
         bool is_dirty;    /* written since the last sync */
         bool is_behind;   /* captured since the pin moved */
         bool is_failed;   /* the reader must be opened anew, from the stored position */
+        bool is_held;     /* the log was pinned all the time since the stored position */
         bool is_anchored; /* the pin was taken when the database file held everything */
         bool has_event;   /* something moved, and requests were not looked at since */
         bool has_news, has_closed;

@@ -82,6 +82,7 @@ static int attach(struct capture *capture, const struct instance *instance, stru
         struct capture_request request = {
                 .object_id = instance->object_id,
                 .table = instance->source_table,
+                .encoding = store_encoding(capture->store),
                 .columns = names,
                 .column_count = count,
                 .key = instance->key,

@@ -153,7 +153,7 @@ static bool is_same_log(const struct database_header *header, const struct state
 }
 
 int resume_decide(const struct database *database, const struct identity *identity,
-        const struct database_header *header, const struct state *state,
+        const struct database_header *header, const struct state *state, bool is_held,
         enum resume_verdict *ret_verdict, const char **ret_cause)
 {
         struct decision d = {.database = database, .header = header, .state = state};
@@ -166,7 +166,7 @@ int resume_decide(const struct database *database, const struct identity *identi
                 d.cause = "the database file was replaced";
         else if (is_same_log(header, state))
                 r = check_same_wal(&d);
-        else
+        else if (!is_held)
                 r = check_other_wal(&d, identity);
         free(d.pages[0]);
         free(d.pages[1]);

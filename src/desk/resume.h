@@ -9,6 +9,8 @@
 #ifndef CDC_RESUME_H
 #define CDC_RESUME_H
 
+#include <stdbool.h>
+
 #include "memory/state.h"
 #include "source/database.h"
 #include "source/identity.h"
@@ -26,9 +28,11 @@ struct resume_file {
         uint32_t change_counter;
 };
 
-/* *ret_cause (static): why it is a gap. 0, -ENOMEM, -EIO. */
+/* is_held: this process has pinned the log ever since it stored the position. Then the log can only
+ * have been restarted when the database file held the position, whole, and holds it still.
+ * *ret_cause (static): why it is a gap. 0, -ENOMEM, -EIO. */
 int resume_decide(const struct database *database, const struct identity *identity,
-        const struct database_header *header, const struct state *state,
+        const struct database_header *header, const struct state *state, bool is_held,
         enum resume_verdict *ret_verdict, const char **ret_cause);
 /* Looks at the database file through descriptors that are open already. 0 or -EIO. */
 int resume_look(const struct database *database, const struct identity *identity,

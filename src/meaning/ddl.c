@@ -224,7 +224,7 @@ static int tell_altered(struct ddl_change *change, const struct schema_table *ol
 {
         int r = 0;
         change->table = new;
-        change->is_rebuilt = new->root != old->root;
+        change->is_moved = new->root != old->root;
         if (strcmp(new->sql, old->sql) == 0 && strcmp(new->name, old->name) == 0)
                 return 0;
         change->verdict = DDL_CHANGED;
@@ -247,7 +247,7 @@ static int tell_rebuilt(
 {
         change->verdict = DDL_CHANGED;
         change->table = new;
-        change->is_rebuilt = change->is_by_name = true;
+        change->is_rebuilt = true;
         int r = columns_match(old, new, &change->map);
         return r < 0 ? r : add_text(change, new->sql);
 }

@@ -24,8 +24,8 @@ struct ddl_change {
         enum ddl_verdict verdict;
         const struct schema_table *table; /* in the new schema; NULL if it is gone */
         int *map; /* owned; old column → position in the new table, -1 = gone; NULL = as before */
-        bool is_rebuilt;   /* another tree took its place */
-        bool is_by_name;   /* so did another row of sqlite_schema: columns are bound by name */
+        bool is_rebuilt;   /* another table took its place: rowids are others */
+        bool is_moved;     /* the same one, with its root on another page */
         char **statements; /* owned */
         unsigned count;
         char *reason; /* owned */

@@ -23,12 +23,26 @@
 #include "source/pin.h"
 #include "source/transactions.h"
 
-enum { RECORD_COLUMNS = 2000, OFFSET_COOKIE = 40, OFFSET_ENCODING = 56 };
+enum {
+        RECORD_COLUMNS = 2000,
+        OFFSET_RESERVED = 20,
+        OFFSET_COOKIE = 40,
+        OFFSET_ENCODING = 56,
+        SMALLEST_USABLE = 480,
+};
+
+/* What page 1 says of all others. */
+struct meta {
+        uint32_t usable; /* page size minus reserved bytes: VACUUM and a restore may change it */
+        uint32_t cookie;
+        enum text_encoding encoding;
+};
 
 struct logreader {
         const struct database *database; /* borrowed */
         struct pin *pin;                 /* owned */
         struct logreader_position base;
+        uint32_t usable;               /* of a page, at the base */
         struct database_header header; /* of the last poll */
         struct frames frames;          /* page → frame, up to the base, if not in the file yet */
         struct transactions log;
@@ -58,12 +72,12 @@ static int read_new(void *context, uint32_t pgno, uint8_t *ret_page)
 }
 
 static struct btpage_source page_source(
-        struct logreader *reader, btpage_reader read, uint32_t pages)
+        struct logreader *reader, btpage_reader read, uint32_t usable, uint32_t pages)
 {
         return (struct btpage_source){
                 .read = read,
                 .context = reader,
-                .usable = reader->database->usable,
+                .usable = usable,
                 .page_size = reader->database->page_size,
                 .pages = pages,
                 .scratch = reader->page,
@@ -121,21 +135,36 @@ static void forget_backfilled(struct logreader *reader)
         }
 }
 
+static void parse_meta(const struct logreader *reader, struct meta *ret_meta)
+{
+        uint32_t page_size = reader->database->page_size;
+        uint32_t usable = page_size - reader->page[OFFSET_RESERVED];
+        *ret_meta = (struct meta){
+                .usable = usable < SMALLEST_USABLE ? page_size : usable,
+                .cookie = be32(reader->page + OFFSET_COOKIE),
+                .encoding = text_encoding_at(be32(reader->page + OFFSET_ENCODING)),
+        };
+}
+
 static int load_schema(struct logreader *reader)
 {
+        struct meta meta;
         /* A database without a page has an empty schema; its first commit brings page 1. */
-        struct btpage_source source = page_source(reader, read_old, reader->base.pages);
-        uint8_t *bytes = reader->page;
         if (reader->base.pages == 0) {
+                reader->usable = reader->database->usable;
                 reader->tracking = (struct tracking){.encoding = reader->database->encoding};
                 return schema_build(&reader->tracking.rows, reader->database->encoding,
                         &reader->tracking.schema);
         }
-        int r = pages_read_old(&reader->pages, 1, bytes);
+        int r = pages_read_old(&reader->pages, 1, reader->page);
         if (r < 0)
                 return r;
-        reader->base.schema_cookie = be32(bytes + OFFSET_COOKIE);
-        return tracking_open(&reader->tracking, reader->database->encoding, &source);
+        parse_meta(reader, &meta);
+        reader->base.schema_cookie = meta.cookie;
+        reader->usable = meta.usable;
+        struct btpage_source source =
+                page_source(reader, read_old, meta.usable, reader->base.pages);
+        return tracking_open(&reader->tracking, meta.encoding, &source);
 }
 
 static int open_base(
@@ -269,36 +298,41 @@ static bool is_vacuum(
                (!change->is_changed || schemarows_same(&reader->tracking.rows, &change->rows));
 }
 
-/* A database has no encoding before its first table. */
-static int read_meta(struct logreader *reader, uint32_t *ret_cookie)
+/* After the transaction. */
+static int read_meta(struct logreader *reader, struct meta *ret_meta)
 {
+        *ret_meta = (struct meta){
+                .usable = reader->usable,
+                .cookie = reader->base.schema_cookie,
+                .encoding = reader->tracking.encoding,
+        };
         if (frames_find(&reader->current.pages, 1) == 0)
                 return 0;
         int r = pages_read_new(&reader->pages, 1, reader->page);
-        if (r < 0)
-                return r;
-        *ret_cookie = be32(reader->page + OFFSET_COOKIE);
-        if (reader->tracking.rows.count == 0)
-                reader->tracking.encoding = text_encoding_at(be32(reader->page + OFFSET_ENCODING));
-        return 0;
+        if (r == 0)
+                parse_meta(reader, ret_meta);
+        return r;
 }
 
-static int first_schema(struct logreader *reader)
+/* The first schema, or one in another encoding: a database without a table has none yet, and a
+ * restore brings that of the copy. Texts in it are no longer those that the store can hold. */
+static int begin_schema(struct logreader *reader, const struct meta *meta)
 {
-        struct btpage_source source = page_source(reader, read_new, reader->current.page_count);
-        schema_unref(reader->tracking.schema);
-        return tracking_open(&reader->tracking, reader->tracking.encoding, &source);
+        struct btpage_source source =
+                page_source(reader, read_new, meta->usable, reader->current.page_count);
+        reader->base.schema_cookie = meta->cookie;
+        return tracking_begin(&reader->tracking, meta->encoding, &source);
 }
 
-static int follow_schema(struct logreader *reader, bool *ret_is_ddl)
+static int follow_schema(struct logreader *reader, const struct meta *meta, bool *ret_is_ddl)
 {
         struct schema_change change = {.reader = reader};
-        uint32_t cookie = reader->base.schema_cookie;
-        int r = read_meta(reader, &cookie);
-        *ret_is_ddl = r == 0 && reader->base.pages == 0;
+        uint32_t cookie = meta->cookie;
+        int r = 0;
+        *ret_is_ddl = reader->base.pages == 0 || meta->encoding != reader->tracking.encoding;
         if (*ret_is_ddl)
-                return first_schema(reader);
-        if (r == 0 && treediff_touches(&reader->diff, TRACKING_SCHEMA_TREE))
+                return begin_schema(reader, meta);
+        if (treediff_touches(&reader->diff, TRACKING_SCHEMA_TREE))
                 r = treediff_run(
                         &reader->diff, TRACKING_SCHEMA_TREE, 1, schema_row_changed, &change);
         bool was_vacuum = r == 0 && is_vacuum(reader, cookie, &change);
@@ -412,17 +446,23 @@ static int compare_instances(struct logreader *reader)
 
 static int compare_states(struct logreader *reader, bool *ret_is_ddl)
 {
-        struct btpage_source old = page_source(reader, read_old, reader->base.pages);
-        struct btpage_source new = page_source(reader, read_new, reader->current.page_count);
-        int r = treediff_begin(
-                &reader->diff, &reader->tracking.map, &reader->current.pages, &old, &new);
+        struct meta meta;
+        int r = read_meta(reader, &meta);
+        struct btpage_source old =
+                page_source(reader, read_old, reader->usable, reader->base.pages);
+        struct btpage_source new =
+                page_source(reader, read_new, meta.usable, reader->current.page_count);
         if (r == 0)
-                r = follow_schema(reader, ret_is_ddl);
+                r = treediff_begin(
+                        &reader->diff, &reader->tracking.map, &reader->current.pages, &old, &new);
+        if (r == 0)
+                r = follow_schema(reader, &meta, ret_is_ddl);
         if (r == 0)
                 r = compare_instances(reader);
         if (r == 0)
                 r = treediff_finish(&reader->diff);
         tracking_settle(&reader->tracking);
+        reader->usable = meta.usable;
         return r;
 }
 
@@ -477,7 +517,8 @@ static int next_change(void *context, struct change *ret_change)
 static int attach(void *context, const struct capture_request *request, struct problem *problem)
 {
         struct logreader *reader = context;
-        struct btpage_source source = page_source(reader, read_old, reader->base.pages);
+        struct btpage_source source =
+                page_source(reader, read_old, reader->usable, reader->base.pages);
         return tracking_attach(&reader->tracking, request, &source, problem);
 }
 

@@ -127,6 +127,14 @@ int tracking_order(struct tracking *t)
         return 0;
 }
 
+static int check_encoding(
+        const struct tracking *t, const struct capture_request *request, struct problem *problem)
+{
+        if (request->encoding == 0 || request->encoding == t->encoding)
+                return 0;
+        return problem_set(problem, ENOTSUP, 0, "%s", TRACKING_OTHER_ENCODING);
+}
+
 static int check_table(const struct schema_table *table, const struct capture_request *request,
         struct problem *problem)
 {
@@ -248,7 +256,9 @@ int tracking_attach(struct tracking *tracking, const struct capture_request *req
         const struct btpage_source *source, struct problem *problem)
 {
         _cleanup_(found_release) struct found found = {0};
-        int r = find_table(tracking, request, &found, problem);
+        int r = check_encoding(tracking, request, problem);
+        if (r == 0)
+                r = find_table(tracking, request, &found, problem);
         if (r == 0)
                 r = check_table(found.table, request, problem);
         if (r < 0)

@@ -62,6 +62,10 @@ int tracking_apply(struct tracking *tracking, struct schema_rows *rows);
 int tracking_apply_vacuum(struct tracking *tracking, struct schema_rows *rows);
 /* The transaction is done: what it found is forgotten. */
 void tracking_settle(struct tracking *tracking);
+/* Reads the schema anew, in another encoding: what was tracked is detached, with an event each.
+ * 0, or as tracking_open. */
+int tracking_begin(
+        struct tracking *tracking, enum text_encoding encoding, const struct btpage_source *source);
 /* Detaches an instance with an event that says why. 0 or -ENOMEM. */
 int tracking_stop(struct tracking *tracking, int64_t object_id, const char *reason);
 void tracking_clear_events(struct tracking *tracking);

@@ -150,7 +150,7 @@ static int rebind(struct tracked *tracked, struct schema *schema, const struct d
         tracked->has_before = true;
         tracked->root = table->root;
         tracked->is_index = table->is_without_rowid;
-        tracked->is_whole = change->is_rebuilt ||
+        tracked->is_whole = change->is_rebuilt || change->is_moved ||
                             (change->map && reads_otherwise(&tracked->before, &tracked->binding));
         tracked->is_by_content = change->is_rebuilt && !has_own_rowids(tracked);
         return 0;
@@ -170,11 +170,11 @@ static int apply_to(struct tracking *t, size_t *i, struct schema *schema)
                 return r;
         if (change.verdict == DDL_STOPPED)
                 return tracking_stop(t, object_id, change.reason);
-        bool is_lost = change.is_by_name && lacks_column(&tracked->binding, &change);
+        bool is_lost = change.is_rebuilt && lacks_column(&tracked->binding, &change);
         if (change.verdict == DDL_DROPPED || is_lost)
                 return tell_dropped(t, object_id);
         r = rebind(tracked, schema, &change);
-        if (r == 0 && (change.verdict == DDL_CHANGED || change.is_rebuilt))
+        if (r == 0 && (change.verdict == DDL_CHANGED || change.is_rebuilt || change.is_moved))
                 r = tell_bound(t, tracked);
         (*i)++;
         return r;
@@ -241,6 +241,22 @@ int tracking_apply_vacuum(struct tracking *tracking, struct schema_rows *rows)
         for (size_t i = 0; r == 0 && i < tracking->count; i++)
                 r = apply_vacuum_to(tracking, &tracking->list[i], schema);
         return take_schema(tracking, rows, schema, r);
+}
+
+int tracking_begin(
+        struct tracking *tracking, enum text_encoding encoding, const struct btpage_source *source)
+{
+        int r = 0;
+        while (r == 0 && tracking->count > 0)
+                r = tracking_stop(tracking, tracking->list[0].object_id, TRACKING_OTHER_ENCODING);
+        struct change_event *events = steal(tracking->events);
+        size_t count = steal(tracking->event_count);
+        tracking_release(tracking);
+        if (r == 0)
+                r = tracking_open(tracking, encoding, source);
+        tracking->events = events;
+        tracking->event_count = count;
+        return r;
 }
 
 void tracking_settle(struct tracking *tracking)

@@ -10,6 +10,9 @@
 
 #include "meaning/tracking.h"
 
+#define TRACKING_OTHER_ENCODING                                                                    \
+        "the database has another text encoding now: run cdcctl disable-db, then enable-db again"
+
 /* An instance whose table has this tree, or NULL. */
 struct tracked *tracking_find_tree(const struct tracking *tracking, uint16_t tree);
 /* Puts tables behind those that their foreign keys refer to. 0 or -ENOMEM. */

@@ -7,13 +7,15 @@
 #define CDC_TRANSACTION_SOURCE_H
 
 #include "ground/problem.h"
+#include "ground/text.h"
 #include "meaning/change.h"
 
 /* What is to be captured for an instance. All borrowed for the call. */
 struct capture_request {
         int64_t object_id;
-        const char *table;    /* name of the source table */
-        char *const *columns; /* captured columns in ordinal order */
+        const char *table;           /* name of the source table */
+        enum text_encoding encoding; /* that TEXT must have, or 0 */
+        char *const *columns;        /* captured columns in ordinal order */
         unsigned column_count;
         const unsigned *key; /* ordinals of the identity, from 1 */
         unsigned key_count;
@@ -32,7 +34,8 @@ struct transaction_source {
         /* The next change of that transaction, in order: 1, 0 at its end, or negative errno. */
         int (*next_change)(void *context, struct change *ret_change);
         /* Captures the instance from the next transaction on. -ENOENT if table or column are not
-         * there, -ENOTSUP if the table cannot be captured, -EBADMSG if it is corrupt. */
+         * there, -ENOTSUP if the table cannot be captured or has another encoding, -EBADMSG if it
+         * is corrupt. */
         int (*attach)(
                 void *context, const struct capture_request *request, struct problem *problem);
         void (*detach)(void *context, int64_t object_id);

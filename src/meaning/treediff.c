@@ -150,7 +150,8 @@ bool treediff_touches(const struct treediff *diff, uint16_t tree)
 static bool is_same_cell(
         const struct treediff *diff, const struct btcell *a, const struct btcell *b)
 {
-        if (a->payload_size != b->payload_size || a->overflow != b->overflow)
+        if (a->payload_size != b->payload_size || a->local_size != b->local_size ||
+                a->overflow != b->overflow)
                 return false;
         if (a->local_size > 0 && memcmp(a->local, b->local, a->local_size) != 0)
                 return false;

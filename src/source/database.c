@@ -107,8 +107,9 @@ static int map_handles(struct database *d)
         return 0;
 }
 
-/* Reserved bytes stand at offset 20 of page 1, which may be in the WAL only; it never changes
- * while the database lives but by VACUUM, and sqlite3_file_control can be asked instead. */
+/* Reserved bytes stand at offset 20 of page 1, which may be in the WAL only; sqlite3_file_control
+ * can be asked instead. VACUUM and a restore may change them: who reads states of the database
+ * asks page 1 of each. */
 static int read_reserved(struct database *d)
 {
         int reserved = -1;

@@ -27,7 +27,7 @@ struct database {
         sqlite3_file *wal;  /* borrowed from files */
         const volatile uint8_t *index; /* first block of the wal-index, live memory */
         uint32_t page_size;
-        uint32_t usable; /* page size minus reserved bytes */
+        uint32_t usable; /* page size minus reserved bytes, when it was opened */
         enum text_encoding encoding;
 };
 

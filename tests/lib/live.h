@@ -373,7 +373,8 @@ static inline void live_check_map(struct live *l)
         struct logreader *reader = l->reader;
         const struct tracking *t = &reader->tracking;
         struct pagemap fresh = {0};
-        struct btpage_source source = page_source(reader, read_old, reader->base.pages);
+        struct btpage_source source =
+                page_source(reader, read_old, reader->usable, reader->base.pages);
         cr_assert_eq(pagemap_build_tree(&fresh, TRACKING_SCHEMA_TREE, 1, &source), 0);
         for (size_t i = 0; i < t->count; i++)
                 if (pagemap_get(&fresh, t->list[i].root).tree == 0)

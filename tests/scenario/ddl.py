@@ -17,6 +17,11 @@ def fill(count, select, table="t"):
     return NUMBERS.format(count) + f"INSERT INTO {table} SELECT {select} FROM n"
 
 
+def roots(story, tables):
+    return [story.execute(f"SELECT rootpage FROM sqlite_schema WHERE name = '{t}'")
+            for t in tables]
+
+
 # ---- ADD COLUMN
 
 
@@ -133,6 +138,31 @@ def _(db):
 
 
 # ---- RENAME COLUMN
+
+
+@case("auto_vacuum moves the table while it is altered: it stays the table that it was")
+def _(db):
+    story = Story(db, "CREATE TABLE one(x)", "CREATE INDEX i ON one(x)", "CREATE TABLE two(x)",
+                  "CREATE TABLE k(id INTEGER PRIMARY KEY, a, b, c)", "CREATE TABLE n(a, b, c)",
+                  "CREATE TABLE w(k PRIMARY KEY, a, b, c) WITHOUT ROWID",
+                  "INSERT INTO k VALUES(1,'a','b','c')", "INSERT INTO n VALUES('a','b','c')",
+                  "INSERT INTO w VALUES(1,'a','b','c')", tables=("k", "n", "w"), auto_vacuum=1)
+    tables = {"k": [1, "a", "b", "c"], "n": ["a", "b", "c"], "w": [1, "a", "b", "c"]}
+    steps = (("DROP INDEX i", "ADD COLUMN d DEFAULT 7", {}),
+             ("DROP TABLE one", "DROP COLUMN c", {-1: None}),
+             ("DROP TABLE two", "RENAME COLUMN b TO e", {}))
+    for step, (drop, alter, gone) in enumerate(steps):
+        before = roots(story, tables)
+        lsn = story.run(drop, *(f"UPDATE {t} SET a = 'a{step}'" for t in tables),
+                        *(f"ALTER TABLE {t} {alter}" for t in tables))
+        assert roots(story, tables) != before, "no root has moved"
+        for table, old in tables.items():
+            for at, value in gone.items():
+                old[at] = value
+            new = list(old)
+            new[-3] = f"a{step}"
+            assert story.told("main_" + table)[-1] == (lsn, [(3, *old), (4, *new)]), table
+            tables[table] = new
 
 
 @case("B029 RENAME COLUMN in a cycle: values stay with their column")

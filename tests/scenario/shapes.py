@@ -113,7 +113,94 @@ def _(db):
 
 def restore(path, source):
     """As `sqlite3 PATH '.restore SOURCE'` does: through SQLite's backup interface."""
-    subprocess.run(["sqlite3", path, f".restore {source}"], check=True, capture_output=True)
+    subprocess.run(["sqlite3", path, ".timeout 5000", f".restore {source}"], check=True,
+                   capture_output=True)
+
+
+def reserve(path, count):
+    """What the manual of the checksum VFS says to do to a database that is there."""
+    subprocess.run(["sqlite3", path, ".timeout 5000", f".filectrl reserve_bytes {count}",
+                    "PRAGMA wal_autocheckpoint=0; VACUUM;"], check=True, capture_output=True)
+
+
+@case("VACUUM and a restore that change the reserved bytes: no change, and right afterwards")
+def _(db):
+    story = Story(db, "PRAGMA wal_autocheckpoint=0", "CREATE TABLE hole(x)", *FOUR_KINDS,
+                  *fill_kinds(300, 3000), tables=KINDS)
+    copy = os.path.join(db.directory, "copy.db")
+    story.run(f"VACUUM INTO '{copy}'")
+    want = {kind: [] for kind in KINDS}
+
+    def change(new):
+        for kind, key in SOME.items():
+            where = f"WHERE {KEYS[kind]} = {key!r}"
+            [(old,)] = story.execute(f"SELECT v FROM {kind} {where}")
+            story.execute(f"UPDATE {kind} SET v = {new!r} {where}")
+            want[kind].append([(3, key, old), (4, key, new)])
+
+    for count in (32, 8, 0):
+        change(f"before {count} " * 900)
+        reserve(db.path, count)
+        change(f"after {count} " * 900)
+    db.rotate()
+    db.kill()
+    change("waits " * 900)
+    reserve(db.path, 64)
+    db.start()
+    change("last " * 900)
+    for kind in KINDS:
+        assert [rows for _, rows in story.told("main_" + kind)] == want[kind], kind
+    restore(db.path, copy)
+    for kind in ("ipk", "textkey", "worowid"):
+        [*_, (_, back)] = story.told("main_" + kind)
+        assert back == [(3, *want[kind][-1][1][1:]), (4, *want[kind][0][0][1:])], kind
+    assert db.status()["gaps"] == "0", db.status()
+
+
+@case("a restore that brings another text encoding ends the instances, in words")
+def _(db):
+    app = db.connect()
+    app.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)")
+    db.start("t")
+    app.execute("INSERT INTO t VALUES(1,'one')")
+    db.rotate()
+    first, last = db.min_lsn("main_t"), db.max_lsn()
+    rows = db.get_changes("main_t", first, last)
+    app.close()
+    copy = os.path.join(db.directory, "copy.db")
+    other = db.connect(copy, encoding="'UTF-16le'")
+    other.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)")
+    other.execute("INSERT INTO t VALUES(1,'two')")
+    other.close()
+    restore(db.path, copy)
+    for is_stopped in (False, True):
+        if is_stopped:
+            db.stop()
+            db.start()
+        db.connect().execute("INSERT INTO t(v) VALUES('three')")
+        db.rotate()
+        assert "encoding" in db.status()["stopped_instance"], db.status()
+        done = run_ctl("get-all-changes", db.path, "main_t", first, db.max_lsn())
+        assert done.returncode == 1 and b"encoding" in done.stderr, done
+        assert db.get_changes("main_t", first, last) == rows
+
+
+@case("the same while no agent ran: the instances end at the start")
+def _(db):
+    app = db.connect()
+    app.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)")
+    db.start("t")
+    app.execute("INSERT INTO t VALUES(1,'one')")
+    db.rotate()
+    app.close()
+    db.stop()
+    copy = os.path.join(db.directory, "copy.db")
+    other = db.connect(copy, encoding="'UTF-16le'")
+    other.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)")
+    other.close()
+    restore(db.path, copy)
+    db.start()
+    assert "encoding" in db.status()["stopped_instance"], db.status()
 
 
 @case("VACUUM INTO changes nothing, and a restore of the copy is the difference")
