@@ -11,7 +11,9 @@
 #include "openfile.h"
 #include "ops.h"
 
-/* Only what never changes may stay in the kernel's cache from one open to the next. */
+/* Only what never changes may stand in the kernel's cache. Of a file that grows it would keep the
+ * last page with zeros behind the end: a short answer that meets a larger size, told meanwhile to
+ * another reader, leaves it so. */
 static int open_node(struct ops_view *view, fuse_ino_t id, struct fuse_file_info *info)
 {
         if ((info->flags & O_ACCMODE) != O_RDONLY || info->flags & O_TRUNC)
@@ -31,6 +33,7 @@ static int open_node(struct ops_view *view, fuse_ino_t id, struct fuse_file_info
         if (r < 0)
                 return r == -ENOENT ? -ESTALE : r;
         info->keep_cache = !is_live;
+        info->direct_io = is_live;
         info->fh = (uintptr_t)file;
         return 0;
 }

@@ -3,6 +3,7 @@ import hashlib
 import mmap
 import os
 import subprocess
+import sys
 import threading
 import time
 
@@ -112,7 +113,8 @@ def _(db):
             while time.monotonic() < end:
                 size = os.fstat(file.fileno()).st_size
                 data = os.pread(file.fileno(), size + (1 << 20), 0)
-                with mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ) as view:
+                with mmap.mmap(file.fileno(), size, flags=mmap.MAP_PRIVATE,
+                               prot=mmap.PROT_READ) as view:
                     mapped = view[:size]
                 fresh = read_file(live(db))
                 for now in (data, mapped):
@@ -123,6 +125,35 @@ def _(db):
                 assert fresh.startswith(data), f"{len(data)}, then {len(fresh)} in a new open"
                 previous = data
     wait_until(lambda: len(ids(read_file(live(db)))) == writer.count, 5, "all rows")
+
+
+FOLLOW = """
+import os, sys, time
+path, seconds = sys.argv[1], float(sys.argv[2])
+end, at, wrong = time.monotonic() + seconds, 0, 0
+with open(path, "rb") as file:
+    while time.monotonic() < end:
+        for descriptor in (file.fileno(), os.open(path, os.O_RDONLY)):
+            data = os.pread(descriptor, 1 << 20, at)
+            wrong += bool(data) and (b"\\0" in data or data[-1] != 10)
+            wrong += os.fstat(descriptor).st_size < at + len(data)
+        os.close(descriptor)
+        at += len(data) if len(data) > 100000 else 0
+        time.sleep(0.002)
+print(wrong, at)
+"""
+
+
+@case("B091 many readers of a growing file: no NUL and no torn row for any of them")
+def _(db):
+    start(db)
+    with Writer(db, 0.005, 1, "x" * 2000):
+        wait_until(lambda: len(ids(read_file(live(db)))) > 5, 10, "rows")
+        readers = [subprocess.Popen([sys.executable, "-c", FOLLOW, live(db, form), "8"],
+                                    stdout=subprocess.PIPE)
+                   for form in ("csv", "csv", "csv", "jsonl", "jsonl")]
+        told = [reader.communicate()[0].split() for reader in readers]
+    assert all(wrong == b"0" and int(at) > 20000 for wrong, at in told), told
 
 
 @case("B098 a descriptor's fstat is of the bytes that it gives")
