@@ -170,9 +170,11 @@ static int connect_store(struct store *store, struct problem *problem)
                 r = read_encoding(store->db, &store->encoding);
         if (r == 0)
                 r = read_integer(store->db, "PRAGMA data_version", &store->data_version);
+        /* What failed may have been taken back since, and SQLite be content. */
+        bool has_words = sqlite3_errcode(store->db) != SQLITE_OK;
         if (r < 0)
                 return problem_set(problem, -r, 0, "cannot use the store '%s': %s", store->path,
-                        sqlite3_errmsg(store->db));
+                        has_words ? sqlite3_errmsg(store->db) : strerror(-r));
         return 0;
 }
 

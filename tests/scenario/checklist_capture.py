@@ -313,6 +313,7 @@ def _(db):
 
 
 OF_VERSION_1 = """
+    ALTER TABLE cdcfs_instances DROP COLUMN table_name;
     ALTER TABLE lsn_time_mapping DROP COLUMN cdcfs_rows;
     DROP TRIGGER cdcfs_files_gone; DROP TABLE cdcfs_checkpoints; DROP TABLE cdcfs_holds;
     DROP INDEX cdcfs_files_unstamped; DROP INDEX cdcfs_files_withdrawn;
