@@ -80,6 +80,13 @@ static int absolute(struct program *program, const char *path, char **ret_path)
         return r;
 }
 
+/* A file that is named twice lies in no mount point: it is no directory, which is told later. */
+static bool is_inside(const struct program *program, const char *path)
+{
+        return path && strcmp(program->mountpoint, path) != 0 &&
+               mountpoint_contains(program->mountpoint, path);
+}
+
 static int find_paths(struct program *program)
 {
         struct options *options = &program->options;
@@ -88,11 +95,9 @@ static int find_paths(struct program *program)
         if (absolute(program, options->database, &program->database) < 0 ||
                 (options->store && absolute(program, options->store, &program->store) < 0))
                 return EXIT_DATABASE;
-        const char *inside =
-                mountpoint_contains(program->mountpoint, program->database) ? program->database
-                : program->store && mountpoint_contains(program->mountpoint, program->store)
-                        ? program->store
-                        : NULL;
+        const char *inside = is_inside(program, program->database) ? program->database
+                             : is_inside(program, program->store)  ? program->store
+                                                                   : NULL;
         if (!inside)
                 return EXIT_OK;
         logger_line(&program->logger, CDC_LOG_ERROR, "'%s' lies inside the mount point '%s'",

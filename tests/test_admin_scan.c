@@ -25,7 +25,7 @@ static void open_enabled(struct desk_fixture *x)
 static int scan(struct desk_fixture *x, struct cdc_scan scan)
 {
         memset(&x->error, 0, sizeof x->error);
-        return cdc_scan(&x->database, &scan, &x->error);
+        return cdc_scan(&x->database, &scan, desk_fixture_notice, x, &x->error);
 }
 
 /* As cron would run it, an application that stays connected meanwhile. */
@@ -64,11 +64,13 @@ Test(admin_scan, tells_of_a_log_that_came_and_went_between_two_passes)
         cr_expect_eq(
                 store_fixture_integer(desk_fixture_store(&x), "SELECT count(*) FROM cdcfs_gaps"), 0,
                 "nothing was committed");
+        cr_expect_null(strstr(x.notices, "missing"), "%s", x.notices);
         desk_fixture_run(x.f.source, "INSERT INTO t(v) VALUES('unseen')");
         cr_expect_eq(scan(&x, (struct cdc_scan)UNSET), 0, "%s", x.error.message);
         cr_expect_eq(
                 store_fixture_integer(desk_fixture_store(&x), "SELECT count(*) FROM cdcfs_gaps"),
                 1);
+        cr_expect_not_null(strstr(x.notices, ": changes are missing: "), "%s", x.notices);
         desk_fixture_close(&x);
 }
 

@@ -91,6 +91,7 @@ Test(document_validity, lists_gaps_and_resyncs)
         int64_t id = changes_fixture_enable(&f, "main_t");
         changes_fixture_recognise(&f, id, 10);
         changes_fixture_commit(&f, id, 15, "i1");
+        changes_fixture_gap(&f, 0, 5, 9); /* before this instance began */
         changes_fixture_gap(&f, 0, 11, 12);
         changes_fixture_gap(&f, id, 16, 0);
         store_fixture_check(

@@ -183,6 +183,20 @@ Test(text, quoted_names_and_strings_are_read_by_sqlite_as_they_were)
         sqlite3_close(db);
 }
 
+Test(text, a_word_is_one_word_of_a_shell)
+{
+        static const struct {
+                const char *word, *want;
+        } cases[] = {{"/a/b-c_1.db", "/a/b-c_1.db"}, {"", "''"}, {"a b", "'a b'"}, {"$x", "'$x'"},
+                {"ü", "ü"}, {"a*", "'a*'"}, {"it's", "'it'\\''s'"}, {"~/x", "'~/x'"},
+                {"a\nb", "'a\nb'"}};
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                _cleanup_(buf_release) struct buf buf = BUF_INIT;
+                text_append_word(&buf, cases[i].word);
+                cr_expect_str_eq(buf_string(&buf), cases[i].want);
+        }
+}
+
 static char *directory(const char *name)
 {
         struct buf buf = BUF_INIT;

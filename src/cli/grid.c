@@ -68,6 +68,14 @@ static void format_blob(const unsigned char *bytes, size_t size, char *cell)
         }
 }
 
+/* As the formats write it, but with no more digits than one can look at. */
+static void format_real(double real, char cell[CELL_SIZE])
+{
+        snprintf(cell, CELL_SIZE, "%.15g", real);
+        if (isfinite(real) && !strpbrk(cell, ".e"))
+                strcat(cell, ".0");
+}
+
 static void format_cell(const struct cdc_value *value, char cell[CELL_SIZE])
 {
         switch (value->type) {
@@ -78,7 +86,7 @@ static void format_cell(const struct cdc_value *value, char cell[CELL_SIZE])
                 snprintf(cell, CELL_SIZE, "%lld", (long long)value->integer);
                 break;
         case CDC_REAL:
-                snprintf(cell, CELL_SIZE, "%.15g", value->real);
+                format_real(value->real, cell);
                 break;
         case CDC_TEXT:
                 format_text(value->bytes, value->size, cell);

@@ -36,10 +36,10 @@ static enum exit_code run(const struct invocation *invocation)
         enum exit_code code = read_options(invocation, &scan);
         if (code != EXIT_OK)
                 return code;
-        int r = cdc_scan(&invocation->database, &scan, &error);
+        int r = cdc_scan(&invocation->database, &scan, output_notice, NULL, &error);
         while (r == 0 && scan.continuous == 1) {
                 pause_between(&scan);
-                r = cdc_scan(&invocation->database, &scan, &error);
+                r = cdc_scan(&invocation->database, &scan, output_notice, NULL, &error);
         }
         return r < 0 ? output_error(r, &error) : EXIT_OK;
 }
@@ -55,6 +55,6 @@ const struct command command_scan = {
                 "one the command does. The defaults are maxtrans 500, maxscans 10, continuous 0\n"
                 "and pollinginterval 0; with continuous 1 passes go on until it is ended.\n"
                 "Between two passes without an agent nobody keeps the log: where SQLite has\n"
-                "started it anew meanwhile, the next pass records a gap.\n",
+                "started it anew meanwhile, the next pass records a gap, and says so.\n",
         .run = run,
 };

@@ -13,6 +13,7 @@
 
 #include "cdc.h"
 #include "desk/call.h"
+#include "desk/hint.h"
 #include "ground/cleanup.h"
 #include "source/check.h"
 #include "source/look.h"
@@ -79,8 +80,8 @@ static int enable_db(const struct call_paths *paths, bool set_wal, cdc_notice no
         int r = check_source(paths->source, &check, problem);
         if (r == 0 && set_wal && !check.is_wal)
                 r = check_set_wal(&check, problem);
-        if (r == 0)
-                r = check_is_wal(&check, problem);
+        if (r == 0 && check_is_wal(&check, NULL) < 0)
+                r = hint_refuse_journal(paths, problem);
         if (r == 0)
                 r = look_at_schema(check.path, &look, problem);
         if (r == 0)
@@ -130,12 +131,13 @@ static int rotate(const struct call_paths *paths, struct problem *problem)
         if (r < 0)
                 return r;
         r = call_agent(store, paths->source, "rotate", 0, problem);
-        if (r == -ESRCH)
-                return problem_set(problem, EBUSY, 0,
-                        "no agent runs the jobs of %s, and only an agent closes files: run cdcctl "
-                        "agent or cdcfs",
-                        paths->source);
-        return r;
+        if (r != -ESRCH)
+                return r;
+        _cleanup_(buf_release) struct buf agents = BUF_INIT;
+        hint_agents(&agents, paths);
+        return problem_set(problem, EBUSY, 0,
+                "no agent runs the jobs of %s, and only an agent closes files: run %s",
+                paths->source, buf_string(&agents));
 }
 
 CDC_API int cdc_rotate(const struct cdc_database *database, struct cdc_error *ret_error)

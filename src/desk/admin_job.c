@@ -11,6 +11,7 @@
 
 #include "cdc.h"
 #include "desk/call.h"
+#include "desk/hint.h"
 #include "desk/rows.h"
 #include "ground/cleanup.h"
 #include "memory/jobs.h"
@@ -152,9 +153,10 @@ static int tell_agent(struct desk *desk, bool is_stopped)
 
 static int refuse_without_agent(const struct desk *desk, const char *what)
 {
-        return problem_set(desk->problem, EBUSY, 0,
-                "no agent runs the jobs of %s: run cdcctl agent, or cdcfs; %s", desk->paths.source,
-                what);
+        _cleanup_(buf_release) struct buf agents = BUF_INIT;
+        hint_agents(&agents, &desk->paths);
+        return problem_set(desk->problem, EBUSY, 0, "no agent runs the jobs of %s: run %s; %s",
+                desk->paths.source, buf_string(&agents), what);
 }
 
 static int find_job(struct desk *desk, enum jobs_type type, struct job *ret_job)
@@ -164,10 +166,13 @@ static int find_job(struct desk *desk, enum jobs_type type, struct job *ret_job)
         if (r < 0)
                 return r;
         *ret_job = *job_of(&jobs, type);
-        if (!ret_job->is_defined)
-                return problem_set(desk->problem, ENOENT, NUMBER_NO_JOB,
-                        "there is no %s job: cdcctl add-job makes one", jobs_name(type));
-        return 0;
+        if (ret_job->is_defined)
+                return 0;
+        _cleanup_(buf_release) struct buf add = BUF_INIT;
+        hint_command(&add, &desk->paths, "add-job");
+        return problem_set(desk->problem, ENOENT, NUMBER_NO_JOB,
+                "there is no %s job: %s %s makes one", jobs_name(type), buf_string(&add),
+                jobs_name(type));
 }
 
 /* Opens the store and finds the job. */

@@ -64,10 +64,23 @@ static int seal(struct capture *capture, const char *path)
         return r;
 }
 
-static int scan_alone(
-        const struct call_paths *paths, const struct cdc_scan *scan, struct problem *problem)
+/* Who hears of what goes on, if anybody. */
+struct listener {
+        cdc_notice notice;
+        void *context;
+};
+
+static void pass_on(void *context, enum log_level level, const char *line)
 {
-        struct log log = {.level = LOG_ERR_LEVEL};
+        const struct listener *listener = context;
+        if (listener->notice)
+                listener->notice(listener->context, 0, line);
+}
+
+static int scan_alone(const struct call_paths *paths, const struct cdc_scan *scan,
+        struct listener *listener, struct problem *problem)
+{
+        struct log log = {.level = LOG_WARNING_LEVEL, .sink = pass_on, .context = listener};
         struct capture_options options = {
                 .source = paths->source,
                 .store = paths->store,
@@ -88,8 +101,8 @@ static int scan_alone(
         return r;
 }
 
-static int scan_once(
-        const struct call_paths *paths, const struct cdc_scan *scan, struct problem *problem)
+static int scan_once(const struct call_paths *paths, const struct cdc_scan *scan,
+        struct listener *listener, struct problem *problem)
 {
         _cleanup_(store_closep) struct store *store = NULL;
         char argument[64];
@@ -102,12 +115,13 @@ static int scan_once(
         if (r != -ESRCH)
                 return r;
         store_close(steal(store));
-        return scan_alone(paths, scan, problem);
+        return scan_alone(paths, scan, listener, problem);
 }
 
 CDC_API int cdc_scan(const struct cdc_database *database, const struct cdc_scan *scan,
-        struct cdc_error *ret_error)
+        cdc_notice notice, void *context, struct cdc_error *ret_error)
 {
+        struct listener listener = {notice, context};
         struct problem problem = {0};
         struct cdc_scan checked = {0};
         _cleanup_(call_paths_release) struct call_paths paths = {0};
@@ -115,6 +129,6 @@ CDC_API int cdc_scan(const struct cdc_database *database, const struct cdc_scan 
         if (r == 0)
                 r = call_find_paths(database, &paths);
         if (r == 0)
-                r = scan_once(&paths, &checked, &problem);
+                r = scan_once(&paths, &checked, &listener, &problem);
         return call_answer(r, &problem, ret_error);
 }

@@ -15,6 +15,7 @@
 
 #include "cdc.h"
 #include "desk/call.h"
+#include "desk/hint.h"
 #include "desk/role.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
@@ -70,8 +71,8 @@ static int open_source(struct desk *desk)
 {
         _cleanup_(check_release) struct check check = {0};
         int r = check_source(desk->paths.source, &check, desk->problem);
-        if (r == 0)
-                r = check_is_wal(&check, desk->problem);
+        if (r == 0 && check_is_wal(&check, NULL) < 0)
+                r = hint_refuse_journal(&desk->paths, desk->problem);
         if (r == 0)
                 r = look_at_schema(check.path, &desk->look, desk->problem);
         return r;
@@ -156,12 +157,13 @@ static int check_captured(const struct desk *desk)
 static int finish_enable(struct desk *desk)
 {
         bool has_agent;
+        _cleanup_(buf_release) struct buf agents = BUF_INIT;
         int r = settle(desk, &has_agent);
         if (r == 0 && has_agent)
                 return check_captured(desk);
+        hint_agents(&agents, &desk->paths);
         if (r == 0)
-                tell(desk, "pending until an agent captures it: run cdcctl agent %s, or cdcfs",
-                        desk->paths.source);
+                tell(desk, "pending until an agent captures it: run %s", buf_string(&agents));
         return r;
 }
 
@@ -171,10 +173,12 @@ static int check_encoding(const struct desk *desk)
 {
         if (store_encoding(desk->store) == desk->look.encoding)
                 return 0;
+        _cleanup_(buf_release) struct buf disable = BUF_INIT, enable = BUF_INIT;
+        hint_command(&disable, &desk->paths, "disable-db");
+        hint_command(&enable, &desk->paths, "enable-db");
         return problem_set(desk->problem, ENOTSUP, 0,
-                "%s got another text encoding after enable-db: run cdcctl disable-db, then "
-                "enable-db again",
-                desk->paths.source);
+                "%s got another text encoding after enable-db: run %s, then %s again",
+                desk->paths.source, buf_string(&disable), buf_string(&enable));
 }
 
 /* For enabling: the source first, since without one nothing else matters. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "desk/hint.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
 #include "memory/requests.h"
@@ -44,6 +45,8 @@ int call_open_store(const struct call_paths *paths, enum store_mode mode, struct
         int r = store_open(paths->store, mode, problem, ret_store);
         if (r == -ENOENT && access(paths->source, F_OK) < 0)
                 return problem_set(problem, ENOENT, 0, "there is no database %s", paths->source);
+        if (r == -ENOENT)
+                return hint_refuse_disabled(paths, problem);
         return r;
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "desk/hint.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
 
@@ -41,11 +42,27 @@ int capture_read_job(struct capture *capture)
         capture->pass_ns = 0;
         capture->pulse.is_caught_up = false;
         state_release(&state);
-        if (capture->is_stopped)
-                log_line(capture->options.log, LOG_WARNING_LEVEL,
-                        "%s: the capture job is stopped; cdcctl start-job starts it",
-                        capture->options.source);
+        if (!capture->is_stopped)
+                return 0;
+        _cleanup_(buf_release) struct buf command = BUF_INIT;
+        capture_hint_start(capture, &command);
+        log_line(capture->options.log, LOG_WARNING_LEVEL,
+                "%s: the capture job is stopped; %s starts it", capture->options.source,
+                buf_string(&command));
         return 0;
+}
+
+void capture_hint_start(const struct capture *capture, struct buf *buf)
+{
+        const struct call_paths paths = {
+                (char *)capture->options.source, (char *)capture->options.store};
+        struct jobs jobs;
+        /* Not capture->jobs: those are as of the job's start, and it may be dropped since. */
+        bool is_dropped =
+                jobs_load(store_db(capture->store), &jobs) == 0 && !jobs.capture.is_defined;
+        hint_command(buf, &paths, is_dropped ? "add-job" : "start-job");
+        if (is_dropped)
+                buf_append_string(buf, " capture");
 }
 
 /* ---- passes ---- */
@@ -132,12 +149,14 @@ int capture_run_scan(struct capture *capture, int64_t maxtrans, int64_t maxscans
 static int start(struct capture *capture, const struct request *request)
 {
         struct problem problem = {0};
+        _cleanup_(buf_release) struct buf command = BUF_INIT;
         int r = capture_read_job(capture);
         if (r < 0)
                 return r;
         if (!capture->jobs.capture.is_defined) {
-                problem_set(&problem, ENOENT, 22997,
-                        "there is no capture job: cdcctl add-job makes one");
+                capture_hint_start(capture, &command);
+                problem_set(&problem, ENOENT, 22997, "there is no capture job: %s makes one",
+                        buf_string(&command));
                 return capture_finish(capture, request->id, -ENOENT, &problem);
         }
         r = set_stopped(capture, false);

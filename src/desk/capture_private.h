@@ -119,6 +119,9 @@ int capture_attach(struct capture *capture, const struct instance *instance);
 int capture_follow_now(struct capture *capture);
 
 /* capture_jobs.c */
+/* Appends the command that makes a capture job run that does not: start-job, or add-job where there
+ * is none. */
+void capture_hint_start(const struct capture *capture, struct buf *buf);
 /* The job starts, or an agent does: reads its parameters and whether it is stopped. */
 int capture_read_job(struct capture *capture);
 /* Is this another mode than following the log steadily? */

@@ -216,13 +216,22 @@ static int finish_rotation(struct capture *capture)
         return r;
 }
 
+static int refuse_rotation(struct capture *capture, int64_t id)
+{
+        struct problem problem = {0};
+        _cleanup_(buf_release) struct buf command = BUF_INIT;
+        capture_hint_start(capture, &command);
+        problem_set(&problem, EBUSY, 0,
+                "the capture job is stopped, so that not all can be captured: run %s, or scan",
+                buf_string(&command));
+        return capture_finish(capture, id, -EBUSY, &problem);
+}
+
 static int begin_rotation(struct capture *capture, int64_t id)
 {
         unsigned count, closed = 0;
         if (capture->is_stopped)
-                return refuse(capture, id, -EBUSY,
-                        "the capture job is stopped, so that not all can be captured: run cdcctl "
-                        "start-job, or scan");
+                return refuse_rotation(capture, id);
         int r = capture_scan(capture, &count);
         if (r == 0)
                 r = capture_close_segment(capture, SEGMENTS_ROTATE, &closed);

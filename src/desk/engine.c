@@ -20,6 +20,7 @@
 
 #include "desk/call.h"
 #include "desk/capture.h"
+#include "desk/hint.h"
 #include "desk/sealer.h"
 #include "ground/cleanup.h"
 #include "ground/clock.h"
@@ -270,17 +271,30 @@ void cdc_engine_pulse(struct cdc_engine *engine, struct cdc_pulse *ret_pulse)
 
 /* ---- checking beforehand ---- */
 
+static int refuse_absent(const struct cdc_database *database, int error, struct problem *problem)
+{
+        _cleanup_(call_paths_release) struct call_paths paths = {0};
+        bool has_store = error == ENOENT && call_find_paths(database, &paths) == 0 &&
+                         access(paths.store, F_OK) == 0;
+        if (has_store)
+                return problem_set(problem, error, 0,
+                        "there is no database %s; what its store '%s' has can be mounted with -o "
+                        "nojobs",
+                        database->source, paths.store);
+        return problem_set(problem, error, 0, "%s: %s", database->source, strerror(error));
+}
+
 static int check(const struct cdc_engine_options *options, struct problem *problem)
 {
         struct store *store = NULL;
         pid_t pid = 0;
         _cleanup_free_ char *source = realpath(options->database.source, NULL);
         if (!source)
-                return problem_set(
-                        problem, errno, 0, "%s: %s", options->database.source, strerror(errno));
-        _cleanup_free_ char *path = options->database.store ? strdup(options->database.store)
-                                                            : store_default_path(source);
-        int r = path ? store_open(path, STORE_READ, problem, &store) : -ENOMEM;
+                return refuse_absent(&options->database, errno, problem);
+        _cleanup_(call_paths_release) struct call_paths paths = {0};
+        int r = call_find_paths(&options->database, &paths);
+        if (r == 0)
+                r = call_open_store(&paths, STORE_READ, problem, &store);
         store_close(store);
         if (r < 0)
                 return r;
@@ -292,8 +306,8 @@ static int check(const struct cdc_engine_options *options, struct problem *probl
                 return problem_set(problem, -r, 0, "%s: %s", source, strerror(-r));
         struct check found = {0};
         r = check_source(source, &found, problem);
-        if (r == 0)
-                r = check_is_wal(&found, problem);
+        if (r == 0 && check_is_wal(&found, NULL) < 0)
+                r = hint_refuse_journal(&paths, problem);
         check_release(&found);
         return r;
 }

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "desk/catalog.h"
+#include "desk/hint.h"
 #include "desk/manifests.h"
 #include "faces/content.h"
 #include "faces/livefile.h"
@@ -83,6 +84,8 @@ static int connection_open(
         connection->view = view;
         connection->is_stale = true;
         int r = store_open(view->store, STORE_READ, problem, &connection->store);
+        if (r == -ENOENT)
+                hint_refuse_disabled(&(struct call_paths){view->source, view->store}, problem);
         if (r == 0)
                 r = -pthread_setspecific(view->key, connection);
         if (r < 0) {

@@ -127,7 +127,14 @@ static void add_pulse(const struct document_pulse *pulse, struct object *root)
         set(root, "caught_up", pulse ? json_boolean(pulse->is_caught_up) : json_null());
 }
 
-static int add_gaps(sqlite3 *store, int64_t object_id, struct object *root)
+/* A gap that ended before the interval begins forbids nothing of it. */
+static bool touches(const struct history_gap *gap, const struct validity *validity)
+{
+        return gap->is_open || validity->is_pending || lsn_compare(gap->to, validity->min) >= 0;
+}
+
+static int add_gaps(
+        sqlite3 *store, int64_t object_id, const struct validity *validity, struct object *root)
 {
         _cleanup_(history_gaps_release) struct history_gaps gaps = {0};
         json_t *list = json_array();
@@ -135,6 +142,8 @@ static int add_gaps(sqlite3 *store, int64_t object_id, struct object *root)
         int r = history_load_gaps(store, object_id, &gaps);
         for (size_t i = 0; r >= 0 && i < gaps.count; i++) {
                 const struct history_gap *gap = &gaps.items[i];
+                if (!touches(gap, validity))
+                        continue;
                 _cleanup_(object_release) struct object item = {json_object(), 0};
                 set(&item, "from", lsn_or_null(gap->from));
                 set(&item, "to", gap->is_open ? json_null() : lsn_or_null(gap->to));
@@ -197,7 +206,7 @@ static int build(
         r = add_interval(store, &validity, root);
         add_pulse(pulse, root);
         if (r >= 0)
-                r = add_gaps(store, object_id, root);
+                r = add_gaps(store, object_id, &validity, root);
         return r < 0 ? r : add_resyncs(store, root);
 }
 

@@ -65,7 +65,7 @@ struct opening {
 static int judge(sqlite3 *store, const struct functions_window *window, bool is_net,
         struct problem *problem, struct opening *ret_opening)
 {
-        struct opening opening;
+        struct opening opening = {0};
         int r = functions_find_instance(store, window->instance, problem, &opening.object_id);
         if (r == 0 && is_net)
                 r = netchanges_check(store, opening.object_id, problem);
@@ -90,7 +90,7 @@ int functions_get_all(sqlite3 *store, const struct functions_window *window,
         struct problem *problem, struct changes **ret_changes)
 {
         enum changes_filter filter = CHANGES_ALL_UPDATE_OLD;
-        struct opening opening;
+        struct opening opening = {0};
         int r = window->filter ? functions_parse_all(window->filter, problem, &filter) : 0;
         if (r == 0)
                 r = judge(store, window, false, problem, &opening);
@@ -104,7 +104,7 @@ int functions_get_net(sqlite3 *store, const struct functions_window *window,
         struct problem *problem, struct netchanges **ret_net)
 {
         enum netchanges_filter filter = NETCHANGES_ALL_WITH_MASK;
-        struct opening opening;
+        struct opening opening = {0};
         int r = window->filter ? functions_parse_net(window->filter, problem, &filter) : 0;
         if (r == 0)
                 r = judge(store, window, true, problem, &opening);

@@ -160,6 +160,31 @@ void text_append_literal(struct buf *buf, const char *text)
         append_quoted(buf, text, '\'');
 }
 
+static bool is_plain(char c)
+{
+        bool is_alphanumeric =
+                (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return is_alphanumeric || (uint8_t)c >= 0x80 || (c && strchr("_@%+=:,./-", c));
+}
+
+void text_append_word(struct buf *buf, const char *word)
+{
+        const char *c = word;
+        while (is_plain(*c))
+                c++;
+        if (*word && !*c) {
+                buf_append_string(buf, word);
+                return;
+        }
+        buf_append_byte(buf, '\'');
+        for (c = word; *c; c++) {
+                if (*c == '\'')
+                        buf_append_string(buf, "'\\'");
+                buf_append_byte(buf, (uint8_t)*c);
+        }
+        buf_append_byte(buf, '\'');
+}
+
 static bool needs_escape(uint8_t byte, bool first)
 {
         if (byte < 0x20 || byte == 0x7f || byte == '/' || byte == '%' || byte == '\\')

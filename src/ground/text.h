@@ -28,6 +28,8 @@ int text_append_utf16(struct buf *buf, const uint8_t *bytes, size_t size, enum t
 void text_append_identifier(struct buf *buf, const char *name);
 /* 'text' with inner quotes doubled: an SQL string. */
 void text_append_literal(struct buf *buf, const char *text);
+/* One word of a shell's command line: as it stands where it needs no quotes, else in '…'. */
+void text_append_word(struct buf *buf, const char *word);
 /* `/ % \`, control bytes and a leading `.` or `-` as %XX; over 200 bytes cut, then `~` and 16
  * hex digits of the name's SHA-256 (design §2). Appends; the result is 1 to 217 bytes. */
 void text_append_directory(struct buf *buf, const char *name);

@@ -120,9 +120,9 @@ struct cdc_scan {
 };
 /* sys.sp_cdc_scan: one pass of at most maxscans cycles of maxtrans transactions, by the agent if
  * one runs, else by this process. 22991, 22970, 22998, 22990, 22999; 22903: another scan is
- * active. */
+ * active. A notice tells of a gap that this process had to record. */
 CDC_API int cdc_scan(const struct cdc_database *database, const struct cdc_scan *scan,
-        struct cdc_error *ret_error);
+        cdc_notice notice, void *context, struct cdc_error *ret_error);
 
 /* sys.sp_cdc_cleanup_change_table: raises the instance's low water mark (NULL: leaves it) and
  * deletes what is below, at most `threshold` rows at once (CDC_UNSET = 5000). Returns when the mark

@@ -79,7 +79,7 @@ static int read_code_unit(struct json *json, uint32_t *ret_code)
 
 static int read_unicode(struct json *json)
 {
-        uint32_t code, low;
+        uint32_t code = 0, low = 0;
         int result = read_code_unit(json, &code);
         if (result == 0 && code >= 0xd800 && code < 0xdc00) {
                 if (json->end - json->at < 2 || memcmp(json->at, "\\u", 2) != 0)

@@ -126,6 +126,10 @@ def _(db):
     with Store(db, *FILLED) as store:
         refuse(4, store.source, os.path.join(db.directory, "nowhere"), "-o", "nojobs")
         refuse(4, store.source, plain, "-o", "nojobs", text="not a directory")
+        os.rename(store.source, store.source + "-away")
+        refuse(3, store.source, path, text="-o nojobs")
+        os.rename(store.source + "-away", store.source)
+        refuse(4, store.source, store.source, "-o", "nojobs", text="not a directory")
         refuse(4, store.source, store.directory, "-o", "nojobs", text="inside the mount point")
         refuse(4, store.source, "/", "-o", "nojobs", text="inside the mount point")
     assert not os.path.ismount(path)

@@ -96,6 +96,36 @@ def _(db):
     assert "cdcctl agent" in line, line
 
 
+@case("what a refusal or a notice tells to run can be pasted, with the store that is meant")
+def _(db):
+    db.connect().execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+    os.mkdir(os.path.join(db.directory, "other dir"))
+    store = os.path.join(db.directory, "other dir", "st")
+    told = f"{os.path.realpath(db.path)} --store '{store}'"
+    line = error_line(run_ctl("status", db.path, "--store", store), 1)
+    assert line.startswith("cdcctl: error 22901: ") and f"cdcctl enable-db {told}" in line, line
+    ctl("enable-db", db.path, "--store", store)
+    notice = run_ctl("enable-table", db.path, "t", "--store", store).stderr.decode()
+    for text in (notice, error_line(run_ctl("rotate", db.path, "--store", store), 1),
+                 error_line(run_ctl("start-job", db.path, "--store", store), 1)):
+        assert f"cdcctl agent {told}, or cdcfs -o 'store={store}'" in text, text
+    ctl("drop-job", db.path, "capture", "--store", store)
+    line = error_line(run_ctl("start-job", db.path, "--store", store), 1)
+    assert f"cdcctl add-job {told} capture" in line, line
+
+
+@case("rotate tells what a stopped capture job wants: to be started, or to be made")
+def _(db):
+    db.connect().execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+    db.start("t", mount=False)
+    ctl("stop-job", db.path)
+    line = error_line(run_ctl("rotate", db.path), 1)
+    assert f"cdcctl start-job {os.path.realpath(db.path)}," in line, line
+    ctl("drop-job", db.path, "capture")
+    line = error_line(run_ctl("rotate", db.path), 1)
+    assert f"cdcctl add-job {os.path.realpath(db.path)} capture," in line, line
+
+
 @case("names with control bytes do not reach the terminal")
 def _(db):
     db.connect().execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
@@ -115,6 +145,20 @@ def _(db):
     table = ctl("help-change-data-capture", db.path, "--store", store, "--format", "table")
     assert table.splitlines()[1].startswith(b"----"), table
     assert b"[id], [v]" in table, table
+
+
+@case("a whole REAL is none of the integers, in a table too")
+def _(db):
+    app = db.connect()
+    app.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+    db.start("t", mount=False)
+    for value in (2.0, 2, 0.1, 1e300, -0.0, float("inf")):
+        app.execute("INSERT INTO t(v) VALUES(?)", (value,))
+    ctl("rotate", db.path)
+    low, high = (ctl(word, db.path).decode().strip() for word in ("get-min-lsn", "get-max-lsn"))
+    rows = ctl("get-all-changes", db.path, "main_t", low, high, "--format", "table").decode()
+    found = [line.split()[-1] for line in rows.splitlines()[2:]]
+    assert found == ["2.0", "2", "0.1", "1e+300", "-0.0", "inf"], found
 
 
 @case("what cannot be written is exit 1")
