@@ -113,6 +113,28 @@ def _(db):
         finish(db)
 
 
+@case("one store is written for one database")
+def _(db):
+    prepare(db)
+    other = os.path.join(db.directory, "other.db")
+    second = os.path.join(db.directory, "second")
+    os.mkdir(second)
+    run("sqlite3", other, "PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+
+    def refuse(words):
+        done = subprocess.run([CDCFS, other, second, "-o", f"store={db.path}-cdc"],
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+                              check=False)
+        assert done.returncode == 3 and words in done.stderr.decode(), done
+        assert not os.path.ismount(second)
+
+    db.start(mount=False)
+    refuse(f"process {db.agent.process.pid} runs the jobs of the store {db.path}-cdc")
+    db.stop()
+    refuse(f"belongs to the database {db.path}")
+    assert db.store().execute("SELECT count(*) FROM cdcfs_gaps").fetchone() == (0,)
+
+
 @case("beside an agent that does not answer a mount is a viewer")
 def _(db):
     prepare(db)
