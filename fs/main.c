@@ -113,6 +113,8 @@ static struct cdc_engine_options engine_options(struct program *program)
                 .database = {.source = program->database, .store = program->store},
                 .wakeup = notify_wake,
                 .wakeup_context = program->notify,
+                .is_ending = mount_is_ending,
+                .ending_context = &program->server,
                 .log = logger_engine_line,
                 .log_context = &program->logger,
                 .log_level = program->options.log_level,

@@ -5,6 +5,7 @@
 #include "mount.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,10 @@ int mount_begin(struct server *server, const char *database, const char *mountpo
         if (r < 0)
                 return r;
         errno = 0;
-        if (fuse_session_mount(server->session, mountpoint) == 0)
+        if (fuse_session_mount(server->session, mountpoint) == 0) {
+                server->connection = fuse_session_fd(server->session);
                 return 0;
+        }
         r = errno ? -errno : -EPERM;
         fuse_session_destroy(server->session);
         server->session = NULL;
@@ -85,11 +88,21 @@ int mount_serve(struct server *server, struct notify *notify)
         if (r == 0) {
                 fuse_loop_cfg_set_max_threads(config, server->options->max_threads);
                 r = fuse_session_loop_mt(server->session, config);
+                cdc_engine_halt(server->engine);
                 ending_finish(ending);
         }
         notify_stop(notify);
         fuse_loop_cfg_destroy(config);
         return r < 0 ? r : 0;
+}
+
+/* The kernel lets go of the connection before umount(2) returns, and that is an error of it. */
+bool mount_is_ending(void *context)
+{
+        struct server *server = context;
+        struct pollfd pollfd = {.fd = server->connection};
+        return pollfd.fd > 0 && poll(&pollfd, 1, 0) > 0 &&
+               pollfd.revents & (POLLERR | POLLHUP | POLLNVAL);
 }
 
 void mount_end(struct server *server)

@@ -5,6 +5,8 @@
 #ifndef CDCFS_MOUNT_H
 #define CDCFS_MOUNT_H
 
+#include <stdbool.h>
+
 #include "notify.h"
 #include "server.h"
 
@@ -13,6 +15,9 @@
 int mount_begin(struct server *server, const char *database, const char *mountpoint);
 /* Answers requests until a signal or an unmount, and ends the notifier. 0 or negative errno. */
 int mount_serve(struct server *server, struct notify *notify);
+/* Is what was mounted no longer there? From any thread; true as soon as an unmount has returned.
+ * For cdc_engine_options.is_ending; the context is the server. */
+bool mount_is_ending(void *server);
 /* Unmounts. Reads in flight must have been answered. Does nothing without a session. */
 void mount_end(struct server *server);
 

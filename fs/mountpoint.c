@@ -17,11 +17,20 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
+enum { DEATH_TRIES = 100, DEATH_PAUSE_NS = 10000000 };
+
 /* ---- paths ---- */
+
+/* A request that the daemon took with it into death is aborted; all later ones have no daemon. */
+static bool is_death(int error)
+{
+        return error == ENOTCONN || error == ECONNABORTED;
+}
 
 /* The real path of the directory a path is in, with its last part as it stands. */
 static char *absolute_by_parent(const char *path)
@@ -41,7 +50,7 @@ static char *absolute_by_parent(const char *path)
 int mountpoint_absolute(const char *path, char **ret_path)
 {
         char *absolute = realpath(path, NULL);
-        if (!absolute && (errno == ENOENT || errno == ENOTCONN))
+        if (!absolute && (errno == ENOENT || is_death(errno)))
                 absolute = absolute_by_parent(path);
         if (!absolute)
                 return errno ? -errno : -ENOMEM;
@@ -110,8 +119,8 @@ static int fail(char error[MOUNTPOINT_ERROR_SIZE], int errno_, const char *forma
 static int remove_corpses(const char *path, char error[MOUNTPOINT_ERROR_SIZE])
 {
         struct statfs statfs_;
-        while (statfs(path, &statfs_) < 0 && errno == ENOTCONN) {
-                if (!is_ours(path))
+        while (statfs(path, &statfs_) < 0 && is_death(errno)) {
+                if (!is_ours(path) && statfs(path, &statfs_) < 0)
                         return fail(
                                 error, ENOTCONN, "'%s' is a dead mount of something else", path);
                 int r = detach(path);
@@ -122,14 +131,27 @@ static int remove_corpses(const char *path, char error[MOUNTPOINT_ERROR_SIZE])
         return 0;
 }
 
+/* A daemon that was killed just now may die between any two looks. */
+static int take_down_and_look(
+        const char *path, struct stat *ret_stat, char error[MOUNTPOINT_ERROR_SIZE])
+{
+        const struct timespec pause = {.tv_nsec = DEATH_PAUSE_NS};
+        for (int i = 0;; i++) {
+                int r = remove_corpses(path, error);
+                if (r < 0 || stat(path, ret_stat) == 0)
+                        return r;
+                if (!is_death(errno) || i == DEATH_TRIES)
+                        return fail(error, errno, "mount point '%s': %s", path, strerror(errno));
+                nanosleep(&pause, NULL);
+        }
+}
+
 int mountpoint_prepare(const char *path, char error[MOUNTPOINT_ERROR_SIZE])
 {
-        int r = remove_corpses(path, error);
+        struct stat stat_;
+        int r = take_down_and_look(path, &stat_, error);
         if (r < 0)
                 return r;
-        struct stat stat_;
-        if (stat(path, &stat_) < 0)
-                return fail(error, errno, "mount point '%s': %s", path, strerror(errno));
         if (!S_ISDIR(stat_.st_mode))
                 return fail(error, ENOTDIR, "mount point '%s' is not a directory", path);
         if (is_ours(path))

@@ -3,7 +3,7 @@
  * server: what a request may use: the one context behind a FUSE session, in place of globals.
  *
  * Made by main before the mount, taken apart after it. All fields are set before the first
- * request and never change; what they point to looks after its own threads.
+ * request and never change, but for the connection; what they point to looks after its own threads.
  */
 #ifndef CDCFS_SERVER_H
 #define CDCFS_SERVER_H
@@ -31,6 +31,7 @@ struct server {
         struct readers *range_readers; /* of lookups of ranges alone */
         struct buffers buffers;
         struct fuse_session *session;
+        _Atomic int connection; /* descriptor of the mount that stands; 0: it does not yet */
 };
 
 #endif

@@ -113,6 +113,48 @@ Test(capture_open, a_second_one_is_refused)
         capture_fixture_close(&x);
 }
 
+/* The other source is a copy, which the store fits in all but whose it is. */
+static void copy_source(struct capture_fixture *x, const char *path)
+{
+        char command[2048];
+        snprintf(command, sizeof command, "cp '%s' '%s'", x->desk.f.source, path);
+        cr_assert_eq(system(command), 0);
+}
+
+Test(capture_open, a_store_that_another_database_owns_is_refused)
+{
+        struct capture_fixture x;
+        struct capture *second = NULL;
+        capture_fixture_open(&x, TABLE, "t");
+        const char *other = store_fixture_path(&x.desk.f, "other.db");
+        copy_source(&x, other);
+        struct capture_options options = x.options;
+        options.source = other;
+        capture_fixture_stop(&x);
+        cr_expect_eq(capture_open(&options, &second, &x.problem), -EXDEV);
+        cr_expect_null(second);
+        cr_expect_not_null(strstr(x.problem.message, "/app.db, and not"), "%s", x.problem.message);
+        capture_fixture_start(&x);
+        capture_fixture_close(&x);
+}
+
+Test(capture_open, a_store_whose_database_went_goes_on_under_another_name)
+{
+        struct capture_fixture x;
+        capture_fixture_open(&x, TABLE, "t");
+        const char *other = store_fixture_path(&x.desk.f, "other.db");
+        capture_fixture_stop(&x);
+        copy_source(&x, other);
+        cr_assert_eq(unlink(x.desk.f.source), 0);
+        x.options.source = other;
+        struct capture *capture = NULL;
+        cr_expect_eq(capture_open(&x.options, &capture, &x.problem), 0, "%s", x.problem.message);
+        capture_close(capture);
+        const char *path = capture_fixture_text(&x, "SELECT source_path FROM cdcfs_state");
+        cr_expect_not_null(strstr(path, "/other.db"), "%s", path);
+        capture_fixture_close(&x);
+}
+
 Test(capture_open, a_table_that_went_meanwhile_is_dropped)
 {
         struct capture_fixture x;

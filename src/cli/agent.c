@@ -109,11 +109,14 @@ static enum exit_code run(const struct invocation *invocation)
         if (code != EXIT_OK)
                 return code;
         block_signals(&signals);
-        int r = cdc_engine_start(&options, &engine, &error);
+        int r = cdc_engine_check(&options, &error);
+        if (r == 0)
+                r = cdc_engine_start(&options, &engine, &error);
         if (r < 0)
                 return output_error(r, &error);
         notify_service("READY=1");
         sigwait(&signals, &signal);
+        cdc_engine_halt(engine);
         notify_service("STOPPING=1");
         r = cdc_engine_stop(engine);
         return r < 0 ? output_error(r, NULL) : EXIT_OK;

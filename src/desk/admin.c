@@ -105,7 +105,7 @@ static int disable_db(const struct call_paths *paths, struct problem *problem)
 {
         _cleanup_(store_closep) struct store *store = NULL;
         pid_t pid = 0;
-        int r = call_find_agent(paths->source, &pid);
+        int r = call_find_working_agent(paths, &pid);
         if (r > 0)
                 return problem_set(problem, EBUSY, 0,
                         "process %d runs the jobs of %s: stop it first (an agent or a mount)",

@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "desk/hint.h"
 #include "ground/cleanup.h"
@@ -15,7 +17,7 @@
 #include "memory/requests.h"
 #include "source/identity.h"
 
-enum { SLICE_MS = 1000 };
+enum { SLICE_MS = 100 };
 
 int call_find_paths(const struct cdc_database *database, struct call_paths *ret_paths)
 {
@@ -100,6 +102,35 @@ int call_agent(struct store *store, const char *source, const char *command, int
         struct problem *problem)
 {
         return call_agent_with(store, source, command, NULL, limit_ms, problem);
+}
+
+/* 1 if it has the lock still after CALL_ENDING_MS, else as call_find_agent. */
+static int await_end(const char *source, pid_t *ret_pid)
+{
+        const struct timespec pause = {.tv_nsec = SLICE_MS * 1000000L};
+        int r = 1;
+        for (int waited_ms = 0; r == 1 && waited_ms < CALL_ENDING_MS; waited_ms += SLICE_MS) {
+                nanosleep(&pause, NULL);
+                r = call_find_agent(source, ret_pid);
+        }
+        return r;
+}
+
+int call_find_working_agent(const struct call_paths *paths, pid_t *ret_pid)
+{
+        _cleanup_(store_closep) struct store *store = NULL;
+        struct problem problem = {0};
+        int r = call_find_agent(paths->source, ret_pid);
+        if (r <= 0)
+                return r;
+        if (access(paths->store, W_OK) < 0)
+                return 1;
+        r = store_open(paths->store, STORE_WRITE, &problem, &store);
+        if (r == 0)
+                r = call_agent(store, paths->source, "refresh", CALL_ENDING_MS, &problem);
+        if (r == 0 || r == -ETIMEDOUT)
+                return 1;
+        return r == -ESRCH ? 0 : await_end(paths->source, ret_pid);
 }
 
 int call_agent_with(struct store *store, const char *source, const char *command,

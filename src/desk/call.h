@@ -12,6 +12,8 @@
 #include "ground/problem.h"
 #include "memory/store.h"
 
+enum { CALL_ENDING_MS = 5000 };
+
 struct call_paths {
         char *source; /* owned; absolute and without symlinks where there is one */
         char *store;  /* owned */
@@ -31,6 +33,11 @@ int call_answer(int result, const struct problem *problem, struct cdc_error *ret
 /* 1 if a process runs the jobs, 0 if none does (or the source is absent), or negative errno. Only
  * without a SQLite connection to the source in this process. */
 int call_find_agent(const char *source, pid_t *ret_pid);
+/* The same, where one that is ending counts as none: a holder of the lock is asked through the
+ * store, and one that answers runs the jobs. One that does not is waited for, up to
+ * CALL_ENDING_MS: either its lock goes, or it is at work with something long (1). Who may not
+ * write the store cannot ask, nor run the jobs instead: 1 at once. Opens the store for a moment. */
+int call_find_working_agent(const struct call_paths *paths, pid_t *ret_pid);
 /* Posts a request and waits for its answer, which is the result. -ESRCH: no agent runs, or it went
  * away; -ETIMEDOUT after limit_ms (0 = no limit). Nothing stays posted then. The store is open for
  * writing and in no transaction. */

@@ -54,6 +54,7 @@ void capture_close(struct capture *capture)
         instances_release(&capture->instances);
         state_release(&capture->state);
         store_close(capture->store);
+        identity_release_store(capture->store_fd);
         free(capture->formats);
         free(capture->directory);
         /* Last: closing the descriptor drops the POSIX locks of every connection. */

@@ -28,6 +28,10 @@ struct capture_options {
         const struct log *log;
         struct segments_limits limits;
         bool is_barrier_off;
+        /* Asked before a request is answered: one that ends leaves it to whoever comes next. NULL
+         * is allowed. */
+        bool (*is_ending)(void *context);
+        void *ending_context;
         bool is_wake_off;          /* the job works in passes, with pollinginterval between them */
         bool is_scan;              /* of a command: one pass, whether the job is stopped or not */
         uint32_t formats;          /* that files are closed in, as render_parse_formats; 0 = all */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "desk/resume.h"
@@ -159,6 +160,17 @@ static int attach_all(struct capture *capture)
         return r;
 }
 
+/* The store belongs to the source by the name it has now. */
+static int note_path(struct capture *capture)
+{
+        char *path = strdup(capture->identity.path);
+        if (!path)
+                return -ENOMEM;
+        free(capture->state.source_path);
+        capture->state.source_path = path;
+        return 0;
+}
+
 static int take_up(struct capture *capture, enum resume_verdict verdict, const char *cause)
 {
         int r = segments_load(
@@ -173,6 +185,8 @@ static int take_up(struct capture *capture, enum resume_verdict verdict, const c
                 r = capture_recognise_pending(capture);
         if (r == 0)
                 r = capture_note_position(capture);
+        if (r == 0)
+                r = note_path(capture);
         if (r == 0)
                 r = state_save(capture->store, &capture->state);
         if (r == 0)
@@ -282,11 +296,50 @@ int capture_reopen(struct capture *capture, struct problem *problem)
 
 /* ---- opening ---- */
 
+/* A store that was moved along with its source is its source's, whatever is in the old place now.
+ */
+static bool is_moved_along(const struct capture *capture, const struct state *state)
+{
+        _cleanup_free_ char *path = store_default_path(capture->identity.path);
+        return path && strcmp(path, capture->options.store) == 0 &&
+               state->source_inode == capture->identity.inode;
+}
+
+/* The file under the recorded path may be another one by now, as after a restore; but it is no
+ * other database's store as long as the recorded one is there. */
+static int check_owner(const struct capture *capture, struct problem *problem)
+{
+        _cleanup_(state_release) struct state state = {0};
+        struct stat owner;
+        int r = state_load(capture->store, &state);
+        if (r < 0)
+                return problem_set(problem, -r, 0, "cannot read the store %s: %s",
+                        capture->options.store, strerror(-r));
+        if (stat(state.source_path, &owner) < 0 ||
+                (owner.st_dev == capture->identity.device &&
+                        owner.st_ino == capture->identity.inode) ||
+                is_moved_along(capture, &state))
+                return 0;
+        return problem_set(problem, EXDEV, 0,
+                "the store %s belongs to the database %s, and not to %s", capture->options.store,
+                state.source_path, capture->options.source);
+}
+
+/* What cannot be opened here is told by store_open. */
+static int open_store(struct capture *capture, struct problem *problem)
+{
+        int r = identity_claim_store(capture->options.store, &capture->store_fd, problem);
+        if (r == -EADDRINUSE)
+                return r;
+        r = store_open(capture->options.store, STORE_WRITE, problem, &capture->store);
+        return r < 0 ? r : check_owner(capture, problem);
+}
+
 static int open_files(struct capture *capture, struct problem *problem)
 {
-        int r = store_open(capture->options.store, STORE_WRITE, problem, &capture->store);
+        int r = identity_claim(capture->options.source, &capture->identity, problem);
         if (r == 0)
-                r = identity_claim(capture->options.source, &capture->identity, problem);
+                r = open_store(capture, problem);
         if (r == 0)
                 r = database_open(capture->options.source, &capture->database, problem);
         if (r < 0)
@@ -309,7 +362,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
         if (!capture)
                 return -ENOMEM;
         capture->options = *options;
-        capture->identity.fd = capture->index_fd = -1;
+        capture->identity.fd = capture->index_fd = capture->store_fd = -1;
         capture->open_ns = OPEN_PART_NS;
         capture->sessions = sessions_new();
         int r = capture->sessions ? copy_directory(capture) : -ENOMEM;

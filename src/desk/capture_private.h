@@ -35,6 +35,7 @@ struct capture_cleanup {
 struct capture {
         struct capture_options options;
         struct identity identity;
+        int store_fd; /* keeps the lock of the store; never closed */
         int index_fd; /* of the wal-index: asked for locks */
         struct database *database;
         struct checkpoint checkpoint;

@@ -302,6 +302,12 @@ int capture_follow_now(struct capture *capture)
         return r < 0 ? r : write_catalog(capture);
 }
 
+static bool is_ending(const struct capture *capture)
+{
+        const struct capture_options *options = &capture->options;
+        return options->is_ending && options->is_ending(options->ending_context);
+}
+
 int capture_answer_requests(struct capture *capture)
 {
         int r = capture->is_stopped ? 0 : capture_follow_now(capture);
@@ -312,6 +318,10 @@ int capture_answer_requests(struct capture *capture)
                 r = requests_next(capture->store, capture->request_id, &request);
                 if (r <= 0)
                         break;
+                if (is_ending(capture)) {
+                        request_release(&request);
+                        return 0;
+                }
                 r = answer(capture, &request);
                 if (r == 0)
                         capture->request_id = request.id;

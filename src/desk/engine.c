@@ -54,6 +54,14 @@ static void log_sink(void *context, enum log_level level, const char *line)
                 engine->options.log(engine->options.log_context, (enum cdc_log_level)level, line);
 }
 
+static bool is_ending(void *context)
+{
+        const struct cdc_engine *engine = context;
+        return atomic_load(&engine->is_stopping) ||
+               (engine->options.is_ending &&
+                       engine->options.is_ending(engine->options.ending_context));
+}
+
 /* ---- the capture thread ---- */
 
 static void wake_capture(void *context)
@@ -175,7 +183,7 @@ static int set_options(struct cdc_engine *engine, const struct cdc_engine_option
         return engine->store ? 0 : -ENOMEM;
 }
 
-static struct capture_options capture_options_of(const struct cdc_engine *engine)
+static struct capture_options capture_options_of(struct cdc_engine *engine)
 {
         struct capture_options o = {
                 .source = engine->source,
@@ -184,6 +192,8 @@ static struct capture_options capture_options_of(const struct cdc_engine *engine
                 .limits = SEGMENTS_LIMITS_DEFAULT,
                 .is_barrier_off = engine->options.is_barrier_off,
                 .is_wake_off = engine->options.is_wake_off,
+                .is_ending = is_ending,
+                .ending_context = engine,
                 .linger_ns = CLEANUP_LINGER_NS,
                 .max_store = engine->options.max_store,
                 .formats = engine->options.formats,
@@ -236,15 +246,22 @@ int cdc_engine_start(const struct cdc_engine_options *options, struct cdc_engine
         return 0;
 }
 
+void cdc_engine_halt(struct cdc_engine *engine)
+{
+        if (!engine)
+                return;
+        atomic_store(&engine->is_stopping, true);
+        if (engine->has_thread)
+                watch_wake(&engine->watch);
+}
+
 int cdc_engine_stop(struct cdc_engine *engine)
 {
         if (!engine)
                 return 0;
-        atomic_store(&engine->is_stopping, true);
-        if (engine->has_thread) {
-                watch_wake(&engine->watch);
+        cdc_engine_halt(engine);
+        if (engine->has_thread)
                 pthread_join(engine->thread, NULL);
-        }
         sealer_stop(engine->sealer);
         capture_close(engine->capture);
         watch_close(&engine->watch);
@@ -284,28 +301,37 @@ static int refuse_absent(const struct cdc_database *database, int error, struct 
         return problem_set(problem, error, 0, "%s: %s", database->source, strerror(error));
 }
 
+static int check_jobs(const struct call_paths *paths, struct problem *problem)
+{
+        pid_t pid = 0;
+        int r = call_find_working_agent(paths, &pid);
+        if (r < 0)
+                return problem_set(problem, -r, 0, "%s: %s", paths->source, strerror(-r));
+        if (r == 0)
+                return 0;
+        if (pid > 0)
+                return problem_set(problem, EBUSY, 0, "process %d runs the jobs of %s already",
+                        (int)pid, paths->source);
+        return problem_set(
+                problem, EBUSY, 0, "another process runs the jobs of %s already", paths->source);
+}
+
 static int check(const struct cdc_engine_options *options, struct problem *problem)
 {
         struct store *store = NULL;
-        pid_t pid = 0;
-        _cleanup_free_ char *source = realpath(options->database.source, NULL);
-        if (!source)
-                return refuse_absent(&options->database, errno, problem);
         _cleanup_(call_paths_release) struct call_paths paths = {0};
+        if (access(options->database.source, F_OK) < 0)
+                return refuse_absent(&options->database, errno, problem);
         int r = call_find_paths(&options->database, &paths);
         if (r == 0)
                 r = call_open_store(&paths, STORE_READ, problem, &store);
         store_close(store);
+        if (r == 0)
+                r = check_jobs(&paths, problem);
         if (r < 0)
                 return r;
-        r = call_find_agent(source, &pid);
-        if (r > 0)
-                return problem_set(problem, EBUSY, 0, "process %d runs the jobs of %s already",
-                        (int)pid, source);
-        if (r < 0)
-                return problem_set(problem, -r, 0, "%s: %s", source, strerror(-r));
         struct check found = {0};
-        r = check_source(source, &found, problem);
+        r = check_source(paths.source, &found, problem);
         if (r == 0 && check_is_wal(&found, NULL) < 0)
                 r = hint_refuse_journal(&paths, problem);
         check_release(&found);

@@ -242,6 +242,11 @@ struct cdc_engine_options {
          * may have changed. It may write to an eventfd and nothing else. */
         void (*wakeup)(void *context);
         void *wakeup_context;
+        /* Asked from the capture thread before it answers a request: true from the moment on when
+         * this process is going to stop the engine. What asked then waits for whoever comes next.
+         * NULL: cdc_engine_halt alone tells. */
+        bool (*is_ending)(void *context);
+        void *ending_context;
         void (*log)(void *context, enum cdc_log_level level, const char *line);
         void *log_context;
         enum cdc_log_level log_level;
@@ -256,8 +261,8 @@ struct cdc_engine_options {
 };
 
 /* Checks that the database is enabled and can be captured, and that no other process runs its
- * jobs (-EBUSY; the message names its pid). Opens nothing that must not cross a fork; may be
- * called in a process that forks afterwards. */
+ * jobs (-EBUSY; the message names its pid). One that is ending is waited for, up to 5 s. Opens
+ * nothing that must not cross a fork; may be called in a process that forks afterwards. */
 CDC_API int cdc_engine_check(const struct cdc_engine_options *options, struct cdc_error *ret_error);
 /* Takes the lock, opens source and store, decides where to go on, starts the threads. Call it
  * after the last fork. */
@@ -271,6 +276,9 @@ struct cdc_pulse {
 };
 /* As of now, from any thread. */
 CDC_API void cdc_engine_pulse(struct cdc_engine *engine, struct cdc_pulse *ret_pulse);
+/* No request is answered from here on, so that whoever comes next waits for the end of this engine
+ * instead of relying on it. Does not wait; cdc_engine_stop must follow. NULL is allowed. */
+CDC_API void cdc_engine_halt(struct cdc_engine *engine);
 /* Makes everything captured durable, stops the threads, lets go of the source. NULL is allowed.
  * 0, or the error that had stopped the engine. */
 CDC_API int cdc_engine_stop(struct cdc_engine *engine);

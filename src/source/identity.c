@@ -101,6 +101,39 @@ int identity_claim(const char *path, struct identity *ret_identity, struct probl
         return 0;
 }
 
+static int store_refused(const char *path, pid_t pid, struct problem *problem)
+{
+        if (pid > 0)
+                return problem_set(problem, EADDRINUSE, 0,
+                        "process %d runs the jobs of the store %s already, for another database",
+                        (int)pid, path);
+        return problem_set(problem, EADDRINUSE, 0,
+                "another process runs the jobs of the store %s already, for another database",
+                path);
+}
+
+int identity_claim_store(const char *path, int *ret_fd, struct problem *problem)
+{
+        struct stat st;
+        pid_t pid = 0;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return problem_set(problem, errno, 0, "%s: %s", path, strerror(errno));
+        int r = claim_lock(fd, &st, &pid);
+        if (r == -EWOULDBLOCK)
+                return store_refused(path, pid, problem);
+        if (r < 0)
+                return problem_set(problem, -r, 0, "cannot lock %s: %s", path, strerror(-r));
+        *ret_fd = fd;
+        return 0;
+}
+
+void identity_release_store(int fd)
+{
+        if (fd >= 0)
+                flock(fd, LOCK_UN);
+}
+
 void identity_release(struct identity *identity)
 {
         if (!identity->path)

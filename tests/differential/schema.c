@@ -171,10 +171,24 @@ char *schema_added_column(struct random *random, struct shared *shared, const st
         return sqlite3_str_finish(sql);
 }
 
+/* SQLite up to 3.40 keeps values of a VIRTUAL column in its indexes before they are converted to
+ * the column's type, and then finds its own index broken. */
+static bool has_virtual(const struct table *table, unsigned first, unsigned count)
+{
+        for (unsigned i = first; i < first + count && i < table->column_count; i++)
+                if (table->columns[i].is_virtual)
+                        return true;
+        return false;
+}
+
 char *schema_index(struct random *random, struct shared *shared, const struct table *table)
 {
         unsigned first = random_below(random, table->column_count);
         unsigned count = random_between(random, 1, 2);
+        while (has_virtual(table, first, count) && first > 0)
+                first = random_below(random, first);
+        if (has_virtual(table, first, count))
+                count = 1;
         sqlite3_str *sql = sqlite3_str_new(NULL);
         sqlite3_str_appendf(sql, "CREATE %sINDEX i%u ON \"%w\"(",
                 random_percent(random, 30) ? "UNIQUE " : "", ++shared->last_index, table->name);
