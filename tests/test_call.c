@@ -127,3 +127,27 @@ Test(call, waits_for_no_dead_agent)
         waitpid(killer, NULL, 0);
         desk_fixture_close(&x);
 }
+
+Test(call, tells_an_agent_that_works_from_one_that_is_ending)
+{
+        struct desk_fixture x;
+        _cleanup_(call_paths_release) struct call_paths paths = {0};
+        pid_t pid = 0;
+        open_enabled(&x);
+        cr_assert_eq(call_find_paths(&(struct cdc_database){.source = x.f.source}, &paths), 0);
+        cr_expect_eq(call_find_working_agent(&paths, &pid), 0);
+        desk_fixture_start_agent(&x, 0, "done");
+        cr_expect_eq(call_find_working_agent(&paths, &pid), 1);
+        desk_fixture_stop_agent(&x);
+        desk_fixture_start_agent(&x, 0, NULL);
+        cr_expect_eq(call_find_working_agent(&paths, &pid), 1, "it does neither answer nor go");
+        pid_t killer = fork();
+        if (killer == 0) {
+                usleep(200000);
+                kill(x.agent, SIGKILL);
+                _exit(0);
+        }
+        cr_expect_eq(call_find_working_agent(&paths, &pid), 0);
+        waitpid(killer, NULL, 0);
+        desk_fixture_close(&x);
+}

@@ -42,6 +42,32 @@ Test(capture_request, takes_up_an_instance_behind_what_was_committed)
         capture_fixture_close(&x);
 }
 
+static bool is_ending(void *context)
+{
+        return *(bool *)context;
+}
+
+Test(capture_request, one_that_is_ending_leaves_requests_to_the_next)
+{
+        static const char done[] = "SELECT count(*) FROM cdcfs_requests WHERE done IS NOT NULL";
+        bool ends = true;
+        struct capture_fixture x;
+        capture_fixture_open(&x, "CREATE TABLE t(a)", NULL);
+        capture_fixture_stop(&x);
+        x.options.is_ending = is_ending;
+        x.options.ending_context = &ends;
+        capture_fixture_start(&x);
+        post(&x, "refresh");
+        capture_fixture_settle(&x);
+        cr_expect_eq(capture_fixture_number(&x, done), 0);
+        capture_fixture_stop(&x);
+        ends = false;
+        capture_fixture_start(&x);
+        capture_fixture_settle(&x);
+        cr_expect_eq(capture_fixture_number(&x, done), 1);
+        capture_fixture_close(&x);
+}
+
 Test(capture_request, lets_go_of_an_instance_at_once)
 {
         struct capture_fixture x;

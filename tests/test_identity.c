@@ -95,6 +95,27 @@ Test(identity, a_claim_knows_the_file)
         source_fixture_close(&f);
 }
 
+Test(identity, a_store_is_claimed_once_and_again_after_its_release)
+{
+        struct source_fixture f;
+        struct problem problem = {0};
+        int first = -1, second = -1;
+        make_source(&f);
+        cr_expect_eq(identity_claim_store("/nowhere/app.db-cdc", &first, &problem), -ENOENT);
+        cr_expect_eq(first, -1);
+        cr_assert_eq(identity_claim_store(f.path, &first, &problem), 0, "%s", problem.message);
+        char pid[32];
+        snprintf(pid, sizeof pid, "process %d ", (int)getpid());
+        cr_expect_eq(identity_claim_store(f.path, &second, &problem), -EADDRINUSE);
+        cr_expect(strstr(problem.message, pid), "%s", problem.message);
+        identity_release_store(first);
+        cr_expect_geq(fcntl(first, F_GETFD), FD_CLOEXEC, "it stays open, and no child has it");
+        cr_expect_eq(identity_claim_store(f.path, &second, &problem), 0, "%s", problem.message);
+        identity_release_store(second);
+        identity_release_store(-1);
+        source_fixture_close(&f);
+}
+
 Test(identity, a_second_process_is_refused_with_the_pid_of_the_first)
 {
         struct source_fixture f;

@@ -54,7 +54,8 @@ struct capture_measure {
 };
 
 /* Takes the lock (identity.h), opens store and source, decides where to go on and records a gap
- * where that is not behind the stored position. -EBUSY: another process runs the jobs. Else the
+ * where that is not behind the stored position. -EBUSY: another process runs the jobs. -EADDRINUSE:
+ * those of the store, for another database. -EXDEV: the store belongs to another database. Else the
  * error of what could not be opened, told in *problem. */
 int capture_open(const struct capture_options *options, struct capture **ret_capture,
         struct problem *problem);

@@ -27,8 +27,9 @@ struct identity {
 int identity_claim(const char *path, struct identity *ret_identity, struct problem *problem);
 void identity_release(struct identity *identity);
 /* The same lock on a store, which two databases must not write. Its descriptor is never closed,
- * since that would drop the POSIX locks of this process's connections to the store. 0 and the descriptor, -ENOENT, -EADDRINUSE
- * if another process has the lock (the message names its pid), else the system's error. */
+ * since that would drop the POSIX locks of this process's connections to the store. 0 and the
+ * descriptor, -ENOENT, -EADDRINUSE if another process has the lock (the message names its pid),
+ * else the system's error. */
 int identity_claim_store(const char *path, int *ret_fd, struct problem *problem);
 /* Gives the lock of a store back and leaves the descriptor open. -1 is allowed. */
 void identity_release_store(int fd);
