@@ -123,6 +123,13 @@ static bool is_same_wal(const struct logreader *reader)
         return memcmp(reader->base.salt, reader->header.salt, sizeof(reader->base.salt)) == 0;
 }
 
+/* The first frame behind the base. After a restart of the WAL that is its first: the base is in the
+ * database file, whole. */
+static uint32_t first_untold(const struct logreader *reader)
+{
+        return is_same_wal(reader) ? reader->base.frame + 1 : 1;
+}
+
 /* Once the database file holds the base and nothing newer, the frames are not needed any more, and
  * may be overwritten from the moment that the pin stands on read-lock 0. */
 static void forget_backfilled(struct logreader *reader)
@@ -258,10 +265,8 @@ int logreader_poll(struct logreader *reader)
         int r = database_header(reader->database, &reader->header);
         if (r < 0)
                 return r;
-        uint32_t first = reader->base.frame + 1;
-        if (!is_same_wal(reader))
-                first = 1; /* the WAL was restarted: the base is in the database file, whole */
-        else if (reader->header.max_frame < reader->base.frame)
+        uint32_t first = first_untold(reader);
+        if (is_same_wal(reader) && reader->header.max_frame < reader->base.frame)
                 return -ESTALE;
         forget_backfilled(reader);
         transactions_begin(&reader->log, reader->database, first, &reader->header);
@@ -649,6 +654,9 @@ void logreader_drop_pin(struct logreader *reader)
 
 int logreader_step_aside(struct logreader *reader)
 {
+        /* The mark would be that of the header: checkpoints could copy what was not told yet. */
+        if (first_untold(reader) <= reader->header.max_frame)
+                return -EAGAIN;
         return pin_step_aside(reader->pin, &reader->header);
 }
 

@@ -79,7 +79,8 @@ void logreader_statistics(
  * logreader_poll then finds, and let the old one go. */
 int logreader_take_pin(struct logreader *reader);
 void logreader_drop_pin(struct logreader *reader);
-/* pin_step_aside, with everything that the last logreader_poll found told and durable. */
+/* pin_step_aside at the header of the last logreader_poll; everything told is durable. -EAGAIN also
+ * if the poll found what is not told yet. */
 int logreader_step_aside(struct logreader *reader);
 /* True if the pin was taken when frames were left to copy: it stands on a read mark >= 1, and no
  * writer can restart the WAL. */
