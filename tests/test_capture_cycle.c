@@ -3,6 +3,7 @@
  * Durability, the pin and checkpoints, as the application sees them.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "capture_fixture.h"
 #include "desk/capture_private.h"
 #include "ground/clock.h"
+#include "source/pin.h"
 
 #define TABLE "CREATE TABLE t(id INTEGER PRIMARY KEY, v)"
 
@@ -196,6 +198,32 @@ Test(capture_cycle, makes_way_only_up_to_what_is_captured)
                         modes[i]);
                 cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 0, "%s",
                         modes[i]);
+                capture_fixture_close(&x);
+        }
+}
+
+/* Whatever happened to the pin: rows that pages of another state may have got into are a gap. */
+Test(capture_cycle, a_log_that_was_not_held_is_a_gap)
+{
+        static const char *const modes[] = {"PASSIVE", "RESTART"};
+        for (size_t i = 0; i < COUNT(modes); i++) {
+                struct capture_fixture x;
+                capture_fixture_open(&x, TABLE, "t");
+                app_run(&x.app, "INSERT INTO t(v) VALUES('x')");
+                capture_fixture_settle(&x);
+                app_run(&x.app, "INSERT INTO t(v) VALUES('y'); VACUUM");
+                cr_assert_eq(logreader_poll(x.capture->reader), 1);
+                pin_close(logreader_steal_pin(x.capture->reader));
+                free(app_ask(&x.app, "PRAGMA wal_checkpoint(%s)", modes[i]));
+                cr_expect_eq(step_until_failure(&x), -ESTALE, "%s", modes[i]);
+                capture_fixture_settle(&x);
+                app_run(&x.app, "INSERT INTO t(v) VALUES('z')");
+                capture_fixture_settle(&x);
+                cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 1, "%s",
+                        modes[i]);
+                cr_expect_str_eq(
+                        capture_fixture_text(&x, "SELECT group_concat(v, '') FROM main_t_CT"), "xz",
+                        "%s", modes[i]);
                 capture_fixture_close(&x);
         }
 }

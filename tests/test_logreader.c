@@ -326,6 +326,36 @@ Test(logreader, the_pin_steps_aside_only_when_everything_is_told)
         live_close(&l);
 }
 
+/* Where the pin does not hold, nothing is told that another state may have got into. */
+Test(logreader, a_log_that_was_not_held_is_stale)
+{
+        static const struct {
+                int mode;
+                const char *then;
+        } cases[] = {
+                {SQLITE_CHECKPOINT_PASSIVE, "SELECT 1"},
+                {SQLITE_CHECKPOINT_RESTART, "SELECT 1"},
+                {SQLITE_CHECKPOINT_TRUNCATE, "SELECT 1"},
+                {SQLITE_CHECKPOINT_PASSIVE, "INSERT INTO u VALUES(1, 1)"},
+                {SQLITE_CHECKPOINT_TRUNCATE, "INSERT INTO u VALUES(1, 1)"},
+        };
+        for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+                struct live l;
+                struct change_transaction t;
+                open_two_tables(&l);
+                if (i % 2)
+                        anchor(&l);
+                live_run(&l, "INSERT INTO t VALUES(1, 1)");
+                live_run(&l, "VACUUM");
+                cr_assert_eq(logreader_poll(l.reader), 1);
+                pin_close(logreader_steal_pin(l.reader));
+                cr_assert(live_checkpoint(&l, cases[i / 2].mode), "%u", i);
+                live_run(&l, "%s", cases[i / 2].then);
+                cr_expect_eq(l.source.next(l.source.context, &t), -ESTALE, "%u", i);
+                live_close(&l);
+        }
+}
+
 /* ---- the position ---- */
 
 /* Another reader goes on where this one stood. */

@@ -449,6 +449,16 @@ static int compare_instances(struct logreader *reader)
 
 /* ---- the next transaction ---- */
 
+/* The pin keeps checkpoints from copying what lies behind the base, and writers from restarting the
+ * WAL before that is copied. Where one did all the same, pages that were read from the database
+ * file may be those of another state, and frames may be overwritten: nothing of what was compared
+ * may be told, nor an error in it be taken for one of the source. */
+static int check_base(const struct logreader *reader)
+{
+        uint32_t upto = first_untold(reader) - 1;
+        return database_is_overtaken(reader->database, &reader->header, upto) ? -ESTALE : 0;
+}
+
 static int compare_states(struct logreader *reader, bool *ret_is_ddl)
 {
         struct meta meta;
@@ -495,9 +505,12 @@ static int next(void *context, struct change_transaction *ret_transaction)
         tracking_clear_events(&reader->tracking);
         changeset_reset(&reader->set);
         int r = transactions_next(&reader->log, &reader->current);
-        if (r <= 0)
-                return r;
-        r = compare_states(reader, &is_ddl);
+        if (r == 0)
+                return 0;
+        if (r > 0)
+                r = compare_states(reader, &is_ddl);
+        if (check_base(reader) < 0)
+                return -ESTALE;
         if (r == 0)
                 r = advance(reader);
         if (r < 0)
