@@ -3,11 +3,15 @@
  * Durability, the pin and checkpoints, as the application sees them.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "capture_fixture.h"
+#include "desk/capture_private.h"
+#include "ground/clock.h"
+#include "source/pin.h"
 
 #define TABLE "CREATE TABLE t(id INTEGER PRIMARY KEY, v)"
 
@@ -157,6 +161,69 @@ Test(capture_cycle, a_disk_that_was_full_is_no_gap)
                         capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 0, "%zu", i);
                 cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM main_t_CT"),
                         cases[i].rows, "%zu", i);
+                capture_fixture_close(&x);
+        }
+}
+
+/* The log was looked at for a checkpoint and not captured any further, as where a writer keeps the
+ * barrier: a checkpoint that waits is let go up to what is captured and not beyond. VACUUM reads
+ * every page of the state before it. */
+Test(capture_cycle, makes_way_only_up_to_what_is_captured)
+{
+        static const char *const modes[] = {"PASSIVE", "FULL", "RESTART", "TRUNCATE"};
+        for (size_t i = 0; i < COUNT(modes); i++) {
+                struct capture_fixture x;
+                capture_fixture_open(&x,
+                        "PRAGMA auto_vacuum=FULL;" TABLE "; CREATE TABLE u(a);"
+                        "CREATE TABLE n(i); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + "
+                        "1 FROM c WHERE i < 40) INSERT INTO n SELECT i FROM c;"
+                        "INSERT INTO u SELECT randomblob(5000) FROM n;"
+                        "INSERT INTO t SELECT i, randomblob(9000) FROM n",
+                        "t");
+                capture_fixture_settle(&x);
+                app_run(&x.app, "INSERT INTO t VALUES(100, 'x')");
+                cr_assert_eq(capture_move_pin(x.capture), 0);
+                app_run(&x.app, "DELETE FROM u WHERE rowid %% 2; VACUUM");
+                cr_assert_eq(logreader_poll(x.capture->reader), 1);
+                free(app_ask(&x.app, ".timeout 500"));
+                app_send(&x.app, "PRAGMA wal_checkpoint(%s)", modes[i]);
+                int64_t now = clock_monotonic(NULL);
+                while (!app_is_done(&x.app, 5) && !identity_is_checkpointed(x.capture->index_fd))
+                        ;
+                x.capture->aside_ns = 0;
+                cr_expect_eq(capture_make_way(x.capture, now), 0, "%s", modes[i]);
+                free(app_wait(&x.app)); /* it gives up, or was let go */
+                capture_fixture_settle(&x);
+                cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM main_t_CT"), 1, "%s",
+                        modes[i]);
+                cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 0, "%s",
+                        modes[i]);
+                capture_fixture_close(&x);
+        }
+}
+
+/* Whatever happened to the pin: rows that pages of another state may have got into are a gap. */
+Test(capture_cycle, a_log_that_was_not_held_is_a_gap)
+{
+        static const char *const modes[] = {"PASSIVE", "RESTART"};
+        for (size_t i = 0; i < COUNT(modes); i++) {
+                struct capture_fixture x;
+                capture_fixture_open(&x, TABLE, "t");
+                app_run(&x.app, "INSERT INTO t(v) VALUES('x')");
+                capture_fixture_settle(&x);
+                app_run(&x.app, "INSERT INTO t(v) VALUES('y'); VACUUM");
+                cr_assert_eq(logreader_poll(x.capture->reader), 1);
+                pin_close(logreader_steal_pin(x.capture->reader));
+                free(app_ask(&x.app, "PRAGMA wal_checkpoint(%s)", modes[i]));
+                cr_expect_eq(step_until_failure(&x), -ESTALE, "%s", modes[i]);
+                capture_fixture_settle(&x);
+                app_run(&x.app, "INSERT INTO t(v) VALUES('z')");
+                capture_fixture_settle(&x);
+                cr_expect_eq(capture_fixture_number(&x, "SELECT count(*) FROM cdcfs_gaps"), 1, "%s",
+                        modes[i]);
+                cr_expect_str_eq(
+                        capture_fixture_text(&x, "SELECT group_concat(v, '') FROM main_t_CT"), "xz",
+                        "%s", modes[i]);
                 capture_fixture_close(&x);
         }
 }

@@ -163,6 +163,23 @@ Test(database, the_same_frame_of_another_log_is_another_commit)
         cr_expect_not(database_same_commit(&a, &b));
 }
 
+Test(database, frames_that_are_copied_overtake_those_before_them)
+{
+        struct source_fixture f;
+        int64_t frames, copied;
+        source_fixture_open(&f, "CREATE TABLE t(a)");
+        app_run(&f.app, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2)");
+        struct database_header at = source_fixture_header(&f);
+        cr_expect_not(database_is_overtaken(f.database, &at, 0));
+        checkpoint(&f, "PASSIVE", &frames, &copied);
+        cr_expect(database_is_overtaken(f.database, &at, 0));
+        cr_expect(database_is_overtaken(f.database, &at, 1));
+        cr_expect_not(database_is_overtaken(f.database, &at, 2));
+        app_run(&f.app, "INSERT INTO t VALUES(3)");
+        cr_expect(database_is_overtaken(f.database, &at, 2), "the log was restarted");
+        source_fixture_close(&f);
+}
+
 /* The first block of the wal-index has room for 4062 frames, each later one for 4096. */
 Test(database, logs_beyond_the_blocks_of_the_index_are_read)
 {

@@ -27,6 +27,14 @@ static void anchor(struct live *l)
         live_step(l);
 }
 
+/* Number of frames that were copied, as of now. */
+static uint32_t source_backfilled(struct live *l)
+{
+        struct database_header now;
+        cr_assert_eq(database_header(l->database, &now), 0);
+        return now.backfilled;
+}
+
 /* ---- transactions ---- */
 
 Test(logreader, what_was_committed_before_it_opened_is_not_told)
@@ -292,6 +300,60 @@ Test(logreader, a_pin_that_is_kept_is_judged_by_when_it_was_taken)
         logreader_drop_pin(l.reader);
         cr_expect(!logreader_is_on_mark(l.reader), "it stands on read-lock 0");
         live_close(&l);
+}
+
+/* What a poll has found holds the pin, whether it was told or not. */
+Test(logreader, the_pin_steps_aside_only_when_everything_is_told)
+{
+        struct live l;
+        struct change_transaction t;
+        open_two_tables(&l);
+        for (unsigned told = 0; told <= 2; told++) {
+                live_run(&l, "INSERT INTO t VALUES(%u, 1)", told * 2 + 1);
+                live_run(&l, "VACUUM");
+                cr_assert_eq(logreader_poll(l.reader), 1);
+                for (unsigned i = 0; i < told; i++)
+                        cr_assert_eq(l.source.next(l.source.context, &t), 1);
+                cr_expect_eq(logreader_step_aside(l.reader), told == 2 ? 0 : -EAGAIN, "%u", told);
+                cr_expect_eq(live_checkpoint(&l, SQLITE_CHECKPOINT_PASSIVE), told == 2, "%u", told);
+                cr_expect_leq(
+                        source_backfilled(&l), lsn_frame(logreader_lsn(l.reader)), "%u", told);
+                while (l.source.next(l.source.context, &t) == 1)
+                        ;
+        }
+        cr_expect_eq(logreader_take_pin(l.reader), 0);
+        logreader_drop_pin(l.reader);
+        live_close(&l);
+}
+
+/* Where the pin does not hold, nothing is told that another state may have got into. */
+Test(logreader, a_log_that_was_not_held_is_stale)
+{
+        static const struct {
+                int mode;
+                const char *then;
+        } cases[] = {
+                {SQLITE_CHECKPOINT_PASSIVE, "SELECT 1"},
+                {SQLITE_CHECKPOINT_RESTART, "SELECT 1"},
+                {SQLITE_CHECKPOINT_TRUNCATE, "SELECT 1"},
+                {SQLITE_CHECKPOINT_PASSIVE, "INSERT INTO u VALUES(1, 1)"},
+                {SQLITE_CHECKPOINT_TRUNCATE, "INSERT INTO u VALUES(1, 1)"},
+        };
+        for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+                struct live l;
+                struct change_transaction t;
+                open_two_tables(&l);
+                if (i % 2)
+                        anchor(&l);
+                live_run(&l, "INSERT INTO t VALUES(1, 1)");
+                live_run(&l, "VACUUM");
+                cr_assert_eq(logreader_poll(l.reader), 1);
+                pin_close(logreader_steal_pin(l.reader));
+                cr_assert(live_checkpoint(&l, cases[i / 2].mode), "%u", i);
+                live_run(&l, "%s", cases[i / 2].then);
+                cr_expect_eq(l.source.next(l.source.context, &t), -ESTALE, "%u", i);
+                live_close(&l);
+        }
 }
 
 /* ---- the position ---- */

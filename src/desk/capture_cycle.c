@@ -96,9 +96,12 @@ static int write_cycle(
         return r;
 }
 
-/* A failure leaves the reader ahead of the store: both begin anew from what the store holds. */
+/* A failure leaves the reader ahead of the store: both begin anew from what the store holds. A log
+ * that the pin did not hold is looked at as after a time without a pin. */
 static int give_up(struct capture *capture, int error)
 {
+        if (error == -ESTALE)
+                capture->is_held = false;
         store_rollback(capture->store);
         sessions_unflush(capture->sessions);
         capture->is_failed = true;

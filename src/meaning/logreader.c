@@ -123,6 +123,13 @@ static bool is_same_wal(const struct logreader *reader)
         return memcmp(reader->base.salt, reader->header.salt, sizeof(reader->base.salt)) == 0;
 }
 
+/* The first frame behind the base. After a restart of the WAL that is its first: the base is in the
+ * database file, whole. */
+static uint32_t first_untold(const struct logreader *reader)
+{
+        return is_same_wal(reader) ? reader->base.frame + 1 : 1;
+}
+
 /* Once the database file holds the base and nothing newer, the frames are not needed any more, and
  * may be overwritten from the moment that the pin stands on read-lock 0. */
 static void forget_backfilled(struct logreader *reader)
@@ -258,10 +265,8 @@ int logreader_poll(struct logreader *reader)
         int r = database_header(reader->database, &reader->header);
         if (r < 0)
                 return r;
-        uint32_t first = reader->base.frame + 1;
-        if (!is_same_wal(reader))
-                first = 1; /* the WAL was restarted: the base is in the database file, whole */
-        else if (reader->header.max_frame < reader->base.frame)
+        uint32_t first = first_untold(reader);
+        if (is_same_wal(reader) && reader->header.max_frame < reader->base.frame)
                 return -ESTALE;
         forget_backfilled(reader);
         transactions_begin(&reader->log, reader->database, first, &reader->header);
@@ -444,6 +449,16 @@ static int compare_instances(struct logreader *reader)
 
 /* ---- the next transaction ---- */
 
+/* The pin keeps checkpoints from copying what lies behind the base, and writers from restarting the
+ * WAL before that is copied. Where one did all the same, pages that were read from the database
+ * file may be those of another state, and frames may be overwritten: nothing of what was compared
+ * may be told, nor an error in it be taken for one of the source. */
+static int check_base(const struct logreader *reader)
+{
+        uint32_t upto = first_untold(reader) - 1;
+        return database_is_overtaken(reader->database, &reader->header, upto) ? -ESTALE : 0;
+}
+
 static int compare_states(struct logreader *reader, bool *ret_is_ddl)
 {
         struct meta meta;
@@ -490,9 +505,12 @@ static int next(void *context, struct change_transaction *ret_transaction)
         tracking_clear_events(&reader->tracking);
         changeset_reset(&reader->set);
         int r = transactions_next(&reader->log, &reader->current);
-        if (r <= 0)
-                return r;
-        r = compare_states(reader, &is_ddl);
+        if (r == 0)
+                return 0;
+        if (r > 0)
+                r = compare_states(reader, &is_ddl);
+        if (check_base(reader) < 0)
+                return -ESTALE;
         if (r == 0)
                 r = advance(reader);
         if (r < 0)
@@ -649,6 +667,9 @@ void logreader_drop_pin(struct logreader *reader)
 
 int logreader_step_aside(struct logreader *reader)
 {
+        /* The mark would be that of the header: checkpoints could copy what was not told yet. */
+        if (first_untold(reader) <= reader->header.max_frame)
+                return -EAGAIN;
         return pin_step_aside(reader->pin, &reader->header);
 }
 

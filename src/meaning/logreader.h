@@ -58,7 +58,9 @@ void logreader_close(struct logreader *reader);
  * just now, -ESTALE if the log no longer holds what follows the base. */
 int logreader_poll(struct logreader *reader);
 /* The source's methods, for a struct transaction_source whose context is the reader. next tells
- * transactions up to the header that the last logreader_poll saw. */
+ * transactions up to the header that the last logreader_poll saw; -ESTALE if frames behind the base
+ * were copied into the database file, or the log was restarted, while they were compared: the pin
+ * did not hold, and the reader is good for logreader_close only. */
 struct transaction_source logreader_source(struct logreader *reader);
 
 /* Reads the place in the log again and describes it. 0 or -EIO. */
@@ -79,7 +81,8 @@ void logreader_statistics(
  * logreader_poll then finds, and let the old one go. */
 int logreader_take_pin(struct logreader *reader);
 void logreader_drop_pin(struct logreader *reader);
-/* pin_step_aside, with everything that the last logreader_poll found told and durable. */
+/* pin_step_aside at the header of the last logreader_poll; everything told is durable. -EAGAIN also
+ * if the poll found what is not told yet. */
 int logreader_step_aside(struct logreader *reader);
 /* True if the pin was taken when frames were left to copy: it stands on a read mark >= 1, and no
  * writer can restart the WAL. */

@@ -16,6 +16,7 @@ enum {
         INDEX_BLOCK = 32768,
         INDEX_COPY = 48, /* one copy of the header */
         INDEX_CHECKED = 40,
+        INDEX_SALT = 32,
         INDEX_BACKFILL = 96,
         INDEX_MARKS = 100,
         INDEX_ATTEMPTED = 128,
@@ -215,6 +216,19 @@ int database_header(const struct database *database, struct database_header *ret
                 return 0;
         }
         return -EAGAIN;
+}
+
+/* Without the header's checksum: a writer in the middle of storing it changes no salt. A restart
+ * stores the salt before it sets the number of copied frames back, so that is read first. */
+bool database_is_overtaken(
+        const struct database *database, const struct database_header *at, uint32_t frame)
+{
+        uint8_t backfill[4], salt[sizeof(at->salt)];
+        __sync_synchronize();
+        copy_volatile(backfill, database->index + INDEX_BACKFILL, sizeof(backfill));
+        __sync_synchronize();
+        copy_volatile(salt, database->index + INDEX_SALT, sizeof(salt));
+        return load32(backfill) > frame || memcmp(salt, at->salt, sizeof(salt)) != 0;
 }
 
 int database_refresh(struct database *database)

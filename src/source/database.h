@@ -60,6 +60,10 @@ int database_header(const struct database *database, struct database_header *ret
 int database_refresh(struct database *database);
 /* True if the two headers name the same commit of the same WAL. */
 bool database_same_commit(const struct database_header *a, const struct database_header *b);
+/* Has the WAL been restarted since `at`, or have frames behind `frame` of it been copied into the
+ * database file? Good at any time, also while a writer stores the header. */
+bool database_is_overtaken(
+        const struct database *database, const struct database_header *at, uint32_t frame);
 
 /* What a read transaction of SQLite does in the wal-index, by hand: holds one of the marks 1 to 4,
  * not `other_than`, at the commit. Through the file of a connection that does nothing else. The
