@@ -116,6 +116,24 @@ Test(document_validity, lists_gaps_and_resyncs)
         store_fixture_close(&f);
 }
 
+Test(document_validity, tells_that_the_table_was_dropped)
+{
+        struct store_fixture f;
+        store_fixture_open(&f, TEXT_UTF8);
+        int64_t id = changes_fixture_enable(&f, "main_t");
+        changes_fixture_recognise(&f, id, 10);
+        store_fixture_begin(&f);
+        store_fixture_check(instances_set_dropped(f.store, id), "dropped");
+        store_fixture_commit(&f);
+        json_t *json = make(&f, id, NULL), *whole = make(&f, 0, NULL);
+        cr_expect_str_eq(text(json, "state"), "dropped");
+        cr_expect(json_is_true(json_object_get(json, "has_drop_pending")));
+        cr_expect_str_eq(text(whole, "state"), "active");
+        json_decref(json);
+        json_decref(whole);
+        store_fixture_close(&f);
+}
+
 Test(document_validity, tells_what_stopped)
 {
         struct store_fixture f;

@@ -66,7 +66,7 @@ Test(status, tells_the_position_and_what_is_wrong)
         static const char *const lines[] = {"agent=running", "capture=running",
                 "min_lsn=00000001:0000000a:0001", "max_lsn=00000001:0000000f:0001",
                 "max_time=2026-11-30T10:00:15.000000Z", "pending_instances=0",
-                "stopped_instance=main_t: no rowid", "gaps=2",
+                "stopped_instance=main_t: no rowid", "dropped_instance=main_t", "gaps=2",
                 "gap=from 00000001:0000000b:0001 to 00000001:0000000c:0001: the log was reset",
                 "gap=main_t: from 00000001:00000010:0001 on: the log was reset", "errors=1",
                 "last_error=then went wrong"};
@@ -80,6 +80,7 @@ Test(status, tells_the_position_and_what_is_wrong)
         changes_fixture_gap(f, id, 16, 0);
         store_fixture_check(
                 sql_execute(store_db(f->store), "UPDATE cdcfs_instances SET error = 'no rowid';"
+                                                "UPDATE change_tables SET has_drop_pending = 1;"
                                                 "INSERT INTO dm_cdc_errors(entry_time, "
                                                 "error_message) VALUES('then', 'went wrong')"),
                 "UPDATE");

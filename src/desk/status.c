@@ -184,6 +184,19 @@ static int add_stopped(struct facts *facts, sqlite3 *store)
         return r;
 }
 
+/* Instances whose table was dropped: one that was made anew under its name is another table. */
+static int add_dropped(struct facts *facts, sqlite3 *store)
+{
+        _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+        int r = problem_errno(sqlite3_prepare_v2(store,
+                "SELECT capture_instance FROM change_tables WHERE has_drop_pending"
+                " ORDER BY object_id",
+                -1, &stmt, NULL));
+        while (r >= 0 && (r = sql_next(stmt)) > 0)
+                add_text(facts, "dropped_instance", (const char *)sqlite3_column_text(stmt, 0));
+        return r;
+}
+
 /* What consumers keep from cleanup, and when that ran last. */
 static int add_holds(struct facts *facts, sqlite3 *store, int64_t cleaned_ns)
 {
@@ -237,6 +250,8 @@ static int add_store(struct facts *facts, sqlite3 *store)
                 r = add_select(facts, store, last_error);
         if (r >= 0)
                 r = add_stopped(facts, store);
+        if (r >= 0)
+                r = add_dropped(facts, store);
         if (r >= 0)
                 r = read_cleaned(store, &cleaned_ns);
         if (r >= 0)

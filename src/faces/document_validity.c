@@ -68,9 +68,9 @@ static int prepare(sqlite3 *store, int64_t object_id, const char *sql, sqlite3_s
         return r;
 }
 
-/* What is told of an instance alone. *ret_is_stopped: it cannot go on. */
+/* What is told of an instance alone, and its state once it is recognised. */
 static int add_instance(
-        sqlite3 *store, int64_t object_id, struct object *root, bool *ret_is_stopped)
+        sqlite3 *store, int64_t object_id, struct object *root, const char **ret_state)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
         int r = prepare(store, object_id,
@@ -86,18 +86,20 @@ static int add_instance(
         set(root, "capture_instance", document_text((const char *)sqlite3_column_text(stmt, 0)));
         set(root, "source_table", document_text((const char *)sqlite3_column_text(stmt, 1)));
         set(root, "has_drop_pending", json_boolean(sqlite3_column_int(stmt, 2)));
-        *ret_is_stopped = sqlite3_column_int(stmt, 3) != 0;
+        *ret_state = sqlite3_column_int(stmt, 3)   ? "stopped"
+                     : sqlite3_column_int(stmt, 2) ? "dropped"
+                                                   : "active";
         return 0;
 }
 
-static int read_stopped(sqlite3 *store, bool *ret_is_stopped)
+static int read_state(sqlite3 *store, const char **ret_state)
 {
         _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
         int r = prepare(store, 0, "SELECT capture_stopped FROM cdcfs_state", &stmt);
         if (r < 0)
                 return r;
         r = sql_next(stmt);
-        *ret_is_stopped = r > 0 && sqlite3_column_int(stmt, 0) != 0;
+        *ret_state = r > 0 && sqlite3_column_int(stmt, 0) != 0 ? "stopped" : "active";
         return r < 0 ? r : 0;
 }
 
@@ -192,17 +194,14 @@ static int build(
         sqlite3 *store, int64_t object_id, const struct document_pulse *pulse, struct object *root)
 {
         struct validity validity;
-        bool is_stopped = false;
+        const char *state = NULL;
         int r = validity_read(store, object_id, &validity);
         if (r >= 0)
-                r = object_id == 0 ? read_stopped(store, &is_stopped)
-                                   : add_instance(store, object_id, root, &is_stopped);
+                r = object_id == 0 ? read_state(store, &state)
+                                   : add_instance(store, object_id, root, &state);
         if (r < 0)
                 return r;
-        set(root, "state",
-                json_string(validity.is_pending ? "pending"
-                            : is_stopped        ? "stopped"
-                                                : "active"));
+        set(root, "state", json_string(validity.is_pending ? "pending" : state));
         r = add_interval(store, &validity, root);
         add_pulse(pulse, root);
         if (r >= 0)
