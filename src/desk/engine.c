@@ -316,6 +316,18 @@ static int check_jobs(const struct call_paths *paths, struct problem *problem)
                 problem, EBUSY, 0, "another process runs the jobs of %s already", paths->source);
 }
 
+/* A store of an older version is brought up to date by who will run its jobs, which is nobody else
+ * while no process holds them. */
+static int open_for_jobs(
+        const struct call_paths *paths, struct problem *problem, struct store **ret_store)
+{
+        pid_t pid;
+        int r = call_open_store(paths, STORE_READ, problem, ret_store);
+        if (r == -ENOTSUP && call_find_agent(paths->source, &pid) == 0)
+                r = call_open_store(paths, STORE_WRITE, problem, ret_store);
+        return r;
+}
+
 static int check(const struct cdc_engine_options *options, struct problem *problem)
 {
         struct store *store = NULL;
@@ -324,7 +336,7 @@ static int check(const struct cdc_engine_options *options, struct problem *probl
                 return refuse_absent(&options->database, errno, problem);
         int r = call_find_paths(&options->database, &paths);
         if (r == 0)
-                r = call_open_store(&paths, STORE_READ, problem, &store);
+                r = open_for_jobs(&paths, problem, &store);
         store_close(store);
         if (r == 0)
                 r = check_jobs(&paths, problem);
