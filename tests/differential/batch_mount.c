@@ -63,6 +63,18 @@ static int check_name(struct folder *folder, const char *name)
         return 0;
 }
 
+/* Behind the header's line feed; quoted names may hold others. NULL if it does not end. */
+static uint8_t *header_end(uint8_t *at, size_t size)
+{
+        bool is_quoted = false;
+        for (size_t i = 0; i < size; i++) {
+                is_quoted ^= at[i] == '"';
+                if (at[i] == '\n' && !is_quoted)
+                        return at + i + 1;
+        }
+        return NULL;
+}
+
 static int append_file(struct folder *folder, const char *name)
 {
         char path[3 * PATH_SIZE];
@@ -76,10 +88,10 @@ static int append_file(struct folder *folder, const char *name)
         if (size != (size_t)status.st_size || size == 0)
                 return complain(folder, name, "its size is not that of its bytes, or 0");
         uint8_t *at = folder->text.data + start;
-        uint8_t *end = is_csv && start ? memchr(at, '\n', size) : NULL;
+        uint8_t *end = is_csv && start ? header_end(at, size) : NULL;
         if (end) {
-                memmove(at, end + 1, size - (size_t)(end + 1 - at));
-                folder->text.size -= (size_t)(end + 1 - at);
+                memmove(at, end, size - (size_t)(end - at));
+                folder->text.size -= (size_t)(end - at);
         }
         return 0;
 }
@@ -142,20 +154,34 @@ static bool has_rows(const struct folder *folder, const struct bytes *text)
 {
         if (!text->size || strcmp(folder->format, "jsonl") == 0)
                 return text->size > 0;
-        const uint8_t *end = memchr(text->data, '\n', text->size);
-        return end && end + 1 < text->data + text->size;
+        const uint8_t *end = header_end(text->data, text->size);
+        return end && end < text->data + text->size;
+}
+
+/* The instance's directory: its name with `/ % \\`, control bytes and a leading . or - as %XX. */
+static void write_directory(const char *name, char *ret_directory, size_t size)
+{
+        size_t used = 0;
+        for (const char *at = name; *at && used + 4 < size; at++) {
+                uint8_t byte = (uint8_t)*at;
+                bool is_plain = byte >= 0x20 && byte != 0x7f && !strchr("/%\\", byte) &&
+                                (at > name || !strchr(".-", byte));
+                used += (size_t)snprintf(
+                        ret_directory + used, size - used, is_plain ? "%c" : "%%%02X", byte);
+        }
 }
 
 static int check_folder(struct folder *folder)
 {
-        char min_lsn[LSN_SIZE];
+        char min_lsn[LSN_SIZE], directory[4 * PATH_SIZE] = "";
         _cleanup_bytes_ struct bytes text = {0};
         int result = read_lsn(folder, "get-min-lsn", folder->instance->name, min_lsn);
         if (result < 0)
                 return result;
         lsn_digits(min_lsn, folder->next_from);
+        write_directory(folder->instance->name, directory, sizeof(directory));
         snprintf(folder->path, sizeof(folder->path), "%s/%s/all/%s",
-                folder->round->agent.mountpoint, folder->instance->name, folder->format);
+                folder->round->agent.mountpoint, directory, folder->format);
         result = read_files(folder);
         if (result == 0)
                 result = read_command(folder, min_lsn, &text);
