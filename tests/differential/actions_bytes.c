@@ -72,12 +72,26 @@ void edit_bytes(struct writer *writer, const struct table *table)
                 &arguments);
 }
 
-/* Incremental blob writing; refused for columns of an index or a foreign key. */
+/* SQLite 3.40 counts the VIRTUAL columns when it looks for the value in the record, so that behind
+ * one it writes into another column, and past that one's index. */
+static bool is_written_right(const struct table *table)
+{
+        for (unsigned i = 0; i < table->column_count; i++)
+                if (table->columns[i].is_virtual)
+                        return false;
+        return !table->is_without_rowid;
+}
+
+/* Incremental blob writing; refused for columns of an index or a foreign key. Two texts in UTF-16
+ * whose bytes differ may be one in UTF-8, which the session extension compares: so no texts there.
+ */
 void write_blob(struct writer *writer, const struct table *table)
 {
         __attribute__((cleanup(long_value_release))) struct long_value value = {0};
         int column = pick_column(writer, table, false);
-        if (table->is_without_rowid || !find_long_value(writer, table, column, &value))
+        if (!is_written_right(table) || !find_long_value(writer, table, column, &value))
+                return;
+        if (value.cell.type == CELL_TEXT && strcmp(writer->settings->encoding, "UTF-8") != 0)
                 return;
         int64_t rowid = value.place.cells[0].integer;
         sqlite3_blob *blob = NULL;
