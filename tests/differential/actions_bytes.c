@@ -73,11 +73,12 @@ void edit_bytes(struct writer *writer, const struct table *table)
 }
 
 /* SQLite 3.40 counts the VIRTUAL columns when it looks for the value in the record, so that behind
- * one it writes into another column, and past that one's index. */
+ * one it writes into another column, and past that one's index; and what is computed of the value
+ * stays as it was. */
 static bool is_written_right(const struct table *table)
 {
         for (unsigned i = 0; i < table->column_count; i++)
-                if (table->columns[i].is_virtual)
+                if (table->columns[i].is_generated)
                         return false;
         return !table->is_without_rowid;
 }
