@@ -184,8 +184,7 @@ static void pair_rows(struct changes *changes, const struct model_table *table,
         const struct lens *before_lens, const struct lens *after_lens)
 {
         static const struct model_row nothing = {0};
-        bool is_by_content = table->change.event == SHAPE_REBUILT || table->change.has_moved ||
-                             table->shape.is_without_rowid;
+        bool is_by_content = table->change.event == SHAPE_REBUILT || table->shape.is_without_rowid;
         struct map index = {0};
         _cleanup_bytes_ struct bytes key = {0};
         _cleanup_free_ struct arrival *arrivals =

@@ -92,7 +92,6 @@ static int find_column(const struct shape *shape, const char *name)
 void shape_change_decide(
         struct shape_change *change, const struct shape *before, const struct shape *after)
 {
-        change->has_moved = before->root != after->root;
         if (before->row == after->row) {
                 change->event = SHAPE_ALTERED;
                 return;

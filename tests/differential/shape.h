@@ -36,7 +36,6 @@ struct shape_change {
         enum shape_event event;
         int *map;                 /* owned: old column to new one or COLUMN_GONE; NULL: as it was */
         struct names definitions; /* that ADD COLUMN gave */
-        bool has_moved;           /* its root is another page */
 };
 
 void shape_release(struct shape *shape);
