@@ -22,7 +22,7 @@
  * rebuilds, DROP, CREATE and VACUUM come between and within transactions), kill (it is killed and
  * restarted while the log cannot be reset: nothing may be lost), chaos (checkpoints go on while no
  * agent runs: gaps are legal, must be recorded, and what stands around them must be right), mixed
- * (all; the default).
+ * (all but schema; the default).
  *
  * A difference is printed with the round's seed and the statements of the transaction; the
  * round's directory stays, with the database, the store, what was delivered (changes.csv,

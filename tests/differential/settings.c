@@ -29,7 +29,8 @@ static const struct round_kind kinds[] = {
 
 static bool kind_is_in(const struct round_kind *kind, const char *mode)
 {
-        return strcmp(mode, "mixed") == 0 || strcmp(mode, kind->mode) == 0;
+        bool is_mixed = strcmp(mode, "mixed") == 0 && !kind->has_schema_changes;
+        return is_mixed || strcmp(mode, kind->mode) == 0;
 }
 
 bool settings_is_mode(const char *mode)
